@@ -1,126 +1,416 @@
-//! Options that name an agent and its connection.
+//! The agent that a command calls, and its card.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use a2a_client::{
-    CardVerifier, Client, ClientBuilder, HttpClient, HttpClientBuilder, Recorder, Timeouts,
+    Binding, CardDocument, Cards, Client, ClientBuilder, Error, HttpClient, HttpClientBuilder,
+    ProtocolVersion, Recorder, Timeouts, read_card_in,
 };
-use a2a_types::AgentCard;
+use a2a_transport::http::DeviationObserver;
+use a2a_types::reading::Mode;
+use a2a_types::{AgentCard, AgentInterface, ErrorKind};
 use clap::Args;
 
-use crate::connection::{ConnectionOptions, prompt};
+use crate::connection::{ConnectionOptions, VersionChoice, prompt, read_duration};
 use crate::deviations;
-use crate::exit::Failure;
+use crate::failure::Failure;
+use crate::files::expand;
 use crate::wire::Wire;
 
 /// Agent to call, and options of the connection.
-#[derive(Args)]
-pub(crate) struct AgentArgs {
-    /// URL of the agent (origin, endpoint or card), `host:port`, or a name from the configuration file.
-    #[arg(value_name = "AGENT")]
-    name: String,
-    #[command(flatten)]
-    connection: ConnectionOptions,
-    #[command(flatten)]
-    exchange: ExchangeOptions,
-}
-
-/// Time limit of a command's exchanges, and their observers.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
-struct ExchangeOptions {
-    /// Time limit of the whole command in seconds; in a chat, of each answer.
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<u64>,
+pub(crate) struct AgentArgs {
+    /// Agent card of the agent: a host, an origin, the URL of a card, or a file. A URL may also be the first argument.
+    #[arg(long, short = 'a', value_name = "REF")]
+    agent_card: Option<String>,
+    #[command(flatten)]
+    connection: ConnectionOptions,
+    /// Give up after this time, like 30s or 5m.
+    #[arg(long, value_name = "DURATION", value_parser = read_duration)]
+    timeout: Option<Duration>,
+    /// Read settings from this file in place of the `.env` file of the working directory.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print requests and responses to standard error, without secrets.
+    #[arg(long)]
+    debug: bool,
     /// Write every request and response to a file in this directory, without secrets.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Print requests and responses to standard error, without secrets.
-    #[arg(long, short)]
-    verbose: bool,
+}
+
+/// A reference to a card.
+enum Reference {
+    Url(String),
+    File(PathBuf),
+}
+
+/// A card, and the document that it was read from.
+pub(crate) struct FoundCard {
+    pub(crate) card: Arc<AgentCard>,
+    pub(crate) text: String,
+}
+
+/// An agent, as the conformance suite takes it.
+#[cfg(feature = "conformance")]
+pub(crate) struct SuiteTarget {
+    pub(crate) url: String,
+    pub(crate) http: HttpClient,
+    /// Headers with credentials and service parameters.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// The card of the agent that was connected to, for hints.
+static CONNECTED: Mutex<Option<Arc<AgentCard>>> = Mutex::new(None);
+
+/// Returns the card of the agent that was connected to.
+pub(crate) fn connected_card() -> Option<Arc<AgentCard>> {
+    let connected = CONNECTED.lock().unwrap_or_else(PoisonError::into_inner);
+    connected.clone()
 }
 
 impl AgentArgs {
-    /// Returns the agent as named on the command line.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// Takes the URL that may stand before the other arguments.
+    pub(crate) fn take_from(&mut self, words: &mut Vec<String>) {
+        if self.agent_card.is_none() && words.first().is_some_and(|word| word.contains("://")) {
+            self.agent_card = Some(words.remove(0));
+        }
+    }
+
+    /// Names the agent, unless it is named by its option.
+    pub(crate) fn or(mut self, name: Option<String>) -> Self {
+        self.agent_card = name.or(self.agent_card);
+        self
+    }
+
+    /// Returns the agent as the options of another command name it.
+    pub(crate) fn as_option(&self) -> String {
+        let name = self.agent_card.as_deref().unwrap_or("REF");
+        let version = match self.connection.a2a_version {
+            Some(VersionChoice::Only(version)) => format!(" --a2a-version {version}"),
+            Some(VersionChoice::Auto) => " --a2a-version auto".to_owned(),
+            None => String::new(),
+        };
+        format!("--agent-card {}{version}", quoted(name))
     }
 
     /// Returns the limit on the time of the whole command.
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.exchange.timeout.map(Duration::from_secs)
+        self.timeout
+    }
+
+    /// Returns whether credentials are given.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.connection.has_credentials()
+    }
+
+    /// Forgets the credentials.
+    pub(crate) fn without_credentials(mut self) -> Self {
+        self.connection = self.connection.without_credentials();
+        self
+    }
+
+    /// Returns the settings for the inspector, or `None` if no agent is named.
+    pub(crate) fn settings(&self) -> Result<Option<a2a_inspector::Settings>, Failure> {
+        if self.agent_card.is_none() {
+            return Ok(None);
+        }
+        let Reference::Url(url) = self.reference()? else {
+            return Err(Failure::usage("expected the URL of an agent, not a file"));
+        };
+        let mut settings = self.connection.settings(url)?;
+        settings.binding = self.connection.transports.first().copied();
+        if let Some(VersionChoice::Only(version)) = self.connection.a2a_version {
+            settings.version = Some(version);
+        }
+        Ok(Some(settings))
+    }
+
+    /// Returns the agent as the conformance suite takes it, or `None` if none is named.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn suite_target(&self) -> Result<Option<SuiteTarget>, Failure> {
+        if self.agent_card.is_none() {
+            return Ok(None);
+        }
+        let Reference::Url(url) = self.reference()? else {
+            return Err(Failure::usage("expected the URL of an agent, not a file"));
+        };
+        Ok(Some(SuiteTarget {
+            http: self
+                .apply(self.connection.anonymous_settings(url.clone())?.http()?)?
+                .build(),
+            headers: self.connection.headers()?,
+            url,
+        }))
+    }
+
+    fn reference(&self) -> Result<Reference, Failure> {
+        let Some(name) = self.agent_card.as_deref().filter(|name| !name.is_empty()) else {
+            return Err(Failure::usage(
+                "no agent: expected --agent-card REF, a URL as the first argument, or A2ACLI_AGENT_CARD",
+            ));
+        };
+        if let Some(path) = name.strip_prefix("file://") {
+            return Ok(Reference::File(path.into()));
+        }
+        if name.contains("://") {
+            return Ok(Reference::Url(name.to_owned()));
+        }
+        let path = expand(name);
+        let is_path = name.starts_with(['/', '.', '~']) || name.ends_with(".json");
+        match path.is_file() || is_path {
+            true => Ok(Reference::File(path)),
+            false => Ok(Reference::Url(with_scheme(name))),
+        }
+    }
+
+    /// Finds the agent's card. Nothing that identifies the caller is sent for it, but a TLS certificate.
+    pub(crate) async fn find_card(&self) -> Result<FoundCard, Failure> {
+        if self.connection.no_card {
+            return Err(Failure::usage("--no-card: there is no card to show"));
+        }
+        self.connection.warn();
+        let found = match self.reference()? {
+            Reference::File(path) => card_of_file(&path)?,
+            Reference::Url(url) => {
+                let mode = match self.connection.is_strict() {
+                    true => Mode::Strict,
+                    false => Mode::Tolerant,
+                };
+                let cards = Cards::new(self.card_http()?)
+                    .mode(mode)
+                    .deviations(Some(DeviationObserver::new(deviations::found)));
+                let CardDocument { card, text, .. } =
+                    cards.find_document(&url).await.map_err(Failure::Card)?;
+                FoundCard { card, text }
+            }
+        };
+        if found.card.name.is_empty() && found.card.supported_interfaces.is_empty() {
+            let problem =
+                "the document is not an agent card: it has neither a name nor an interface";
+            return Err(Failure::InvalidCard(problem.to_owned()));
+        }
+        Ok(found)
     }
 
     /// Finds the agent and connects.
-    pub(crate) async fn connect(self) -> Result<Client, Failure> {
-        self.connect_with(|builder| builder).await
-    }
-
-    /// Finds the agent's card, whether or not it names an interface that can be called.
-    pub(crate) async fn card(self) -> Result<Arc<AgentCard>, Failure> {
+    pub(crate) async fn connect(&self) -> Result<Client, Failure> {
         if self.connection.no_card {
-            return Err(Failure::usage(
-                "`a2a card` cannot be used with --no-card: there is no card to show",
-            ));
+            return self.connect_without_card();
         }
-        Ok(self.builder()?.find_card().await?)
+        let found = self.find_card().await?;
+        self.connect_to(&found.card).await
     }
 
-    /// Finds an agent whose card is verified, and connects.
-    pub(crate) async fn connect_verified(self, verifier: CardVerifier) -> Result<Client, Failure> {
-        self.connect_with(|builder| builder.verify_card(verifier))
-            .await
+    /// Connects to the agent of a card.
+    pub(crate) async fn connect_to(&self, card: &AgentCard) -> Result<Client, Failure> {
+        let card = Arc::new(self.with_chosen_interfaces(card)?);
+        let url = match self.reference()? {
+            Reference::Url(url) => url,
+            Reference::File(_) => card
+                .supported_interfaces
+                .first()
+                .map(|interface| interface.url.clone())
+                .unwrap_or_default(),
+        };
+        *CONNECTED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&card));
+        match self.builder(url)?.card(card).connect().await {
+            Err(Error::Malformed(violation)) => Err(Failure::InvalidCard(violation.to_string())),
+            connected => Ok(connected?),
+        }
+    }
+
+    fn connect_without_card(&self) -> Result<Client, Failure> {
+        let Reference::Url(url) = self.reference()? else {
+            return Err(Failure::usage("--no-card: expected a URL, not a file"));
+        };
+        let Some(VersionChoice::Only(version)) = self.connection.a2a_version else {
+            return Err(Failure::usage(
+                "--no-card: expected --a2a-version 1.0, 0.3, 0.2 or 0.1",
+            ));
+        };
+        self.connection.warn();
+        let mut builder = self.builder(url)?;
+        if let Some(binding) = self.connection.transports.first() {
+            builder = builder.binding(*binding);
+        }
+        Ok(builder.connect_at(version)?)
+    }
+
+    /// Returns the card with the interfaces that may be called, the preferred first.
+    fn with_chosen_interfaces(&self, card: &AgentCard) -> Result<AgentCard, Failure> {
+        let wanted = self.connection.a2a_version;
+        let is_spoken = |interface: &&AgentInterface| {
+            Binding::of(interface).is_some() && !interface.url.is_empty()
+        };
+        let is_wanted = |interface: &&AgentInterface| match (wanted, interface.protocol_version()) {
+            (Some(VersionChoice::Auto), Some(_)) => true,
+            (Some(VersionChoice::Only(wanted)), Some(version)) => version == wanted,
+            (None, Some(version)) => version == ProtocolVersion::V1_0,
+            (_, None) => false,
+        };
+        let spoken: Vec<_> = card.supported_interfaces.iter().filter(is_spoken).collect();
+        let mut chosen: Vec<_> = spoken.iter().copied().filter(is_wanted).cloned().collect();
+        if chosen.is_empty() && !spoken.is_empty() {
+            return Err(no_version(&spoken, wanted));
+        }
+        let preferred = &self.connection.transports;
+        let place = |interface: &AgentInterface| {
+            let binding = Binding::of(interface);
+            let place = preferred.iter().position(|wanted| Some(*wanted) == binding);
+            place.unwrap_or(preferred.len())
+        };
+        // Stable: among equals, the card's order counts.
+        chosen.sort_by_key(place);
+        let mut card = card.clone();
+        if !chosen.is_empty() {
+            card.supported_interfaces = chosen;
+        }
+        Ok(card)
     }
 
     /// Returns an HTTP client like that for the agent, without what identifies the caller.
     pub(crate) fn anonymous_http(&self) -> Result<HttpClient, Failure> {
-        let settings = self.connection.clone().settings(&self.name)?;
-        let http = self.exchange.apply(settings.http()?)?;
+        let settings = self.connection.anonymous_settings(String::new())?;
+        let http = self.apply(settings.http()?)?;
         Ok(http.without_identity().build())
     }
 
-    async fn connect_with(
-        self,
-        change: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<Client, Failure> {
-        let (no_card, protocol_version) =
-            (self.connection.no_card, self.connection.protocol_version);
-        let builder = change(self.builder()?);
-        Ok(match protocol_version {
-            Some(protocol_version) if no_card => builder.connect_at(protocol_version.into())?,
-            _ => builder.connect().await?,
-        })
+    /// Returns the HTTP client for the card, whose server must answer soon.
+    fn card_http(&self) -> Result<HttpClient, Failure> {
+        let settings = self.connection.anonymous_settings(String::new())?;
+        let limit = self.timeout.unwrap_or(CARD_TIMEOUT).min(CARD_TIMEOUT);
+        let http = self.apply(settings.http()?)?.timeouts(timeouts(limit));
+        Ok(http.build())
     }
 
-    fn builder(self) -> Result<ClientBuilder, Failure> {
-        let settings = self.connection.settings(&self.name)?;
-        let http = self.exchange.apply(settings.http()?)?;
+    fn builder(&self, url: String) -> Result<ClientBuilder, Failure> {
+        let settings = self.connection.settings(url)?;
+        let http = self.apply(settings.http()?)?;
         Ok(settings
             .client(http, prompt)?
             .on_deviation(deviations::found))
     }
-}
 
-impl ExchangeOptions {
     fn apply(&self, mut http: HttpClientBuilder) -> Result<HttpClientBuilder, Failure> {
-        if let Some(seconds) = self.timeout {
-            let timeout = Duration::from_secs(seconds);
-            let mut timeouts = Timeouts::default();
-            timeouts.connect = timeout.min(timeouts.connect);
-            timeouts.first_byte = timeout;
-            timeouts.idle = timeout;
-            timeouts.body = timeout;
-            http = http.timeouts(timeouts);
+        if let Some(limit) = self.timeout {
+            http = http.timeouts(timeouts(limit));
         }
         if let Some(directory) = &self.record {
             let failed = Failure::machine(directory.display().to_string());
             http = http.wire_observer(Arc::new(Recorder::into(directory).map_err(failed)?));
         }
-        if self.verbose {
+        if self.debug {
             http = http.wire_observer(Arc::new(Wire));
         }
         Ok(http)
+    }
+}
+
+/// Time within which the server of a card must answer.
+const CARD_TIMEOUT: Duration = Duration::from_secs(30);
+
+fn timeouts(limit: Duration) -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    timeouts.connect = limit.min(timeouts.connect);
+    timeouts.first_byte = limit;
+    timeouts.idle = limit;
+    timeouts.body = limit;
+    timeouts
+}
+
+/// Describes that a card offers other protocol versions than the wanted one.
+fn no_version(spoken: &[&AgentInterface], wanted: Option<VersionChoice>) -> Failure {
+    let mut offered: Vec<_> = spoken.iter().map(|one| &*one.protocol_version).collect();
+    offered.dedup();
+    let offered = offered.join(", ");
+    let known = spoken.iter().find_map(|one| one.protocol_version());
+    let wanted = match wanted {
+        Some(VersionChoice::Only(version)) => version.version(),
+        _ => "1.0",
+    };
+    Failure::Refused {
+        kind: ErrorKind::VersionNotSupported,
+        problem: format!("the agent does not offer A2A {wanted}: it offers {offered}"),
+        hint: match known {
+            Some(version) => format!("add --a2a-version {version} to speak that version"),
+            None => "this program speaks 0.1, 0.2, 0.3 and 1.0".to_owned(),
+        },
+    }
+}
+
+fn card_of_file(path: &PathBuf) -> Result<FoundCard, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => {
+            Failure::InvalidCard(format!("{name}: the file is not text"))
+        }
+        _ => Failure::NoCard(format!("{name}: {error}")),
+    })?;
+    let read = read_card_in(&text, Mode::Tolerant)
+        .map_err(|error| Failure::InvalidCard(format!("{name} is not an agent card: {error}")))?;
+    read.repairs.iter().for_each(deviations::found);
+    Ok(FoundCard {
+        card: Arc::new(read.value),
+        text,
+    })
+}
+
+/// Returns a word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// Returns the URL of a host: by `http` on this machine, by `https` elsewhere.
+fn with_scheme(name: &str) -> String {
+    let authority = name.split(['/', '?']).next().unwrap_or_default();
+    let authority: Option<http::uri::Authority> = authority.parse().ok();
+    let host = authority.as_ref().map_or("", |authority| authority.host());
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse();
+    let is_local = match address {
+        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_unspecified(),
+        Ok(IpAddr::V6(address)) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    };
+    let scheme = if is_local { "http" } else { "https" };
+    format!("{scheme}://{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_called_by_https_unless_it_is_this_machine() {
+        for (name, expected) in [
+            ("localhost:8080", "http://localhost:8080"),
+            ("127.0.0.1:80/base", "http://127.0.0.1:80/base"),
+            ("[::1]:8080", "http://[::1]:8080"),
+            ("agent.example:443", "https://agent.example:443"),
+            ("10.0.0.1:8080/a?b=c", "https://10.0.0.1:8080/a?b=c"),
+            ("agent.example", "https://agent.example"),
+        ] {
+            assert_eq!(with_scheme(name), expected);
+        }
+    }
+
+    #[test]
+    fn a_word_is_quoted_if_a_shell_would_change_it() {
+        for (word, expected) in [
+            ("a-1", "a-1"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", "'it'\\''s'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
     }
 }

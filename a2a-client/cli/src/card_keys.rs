@@ -8,7 +8,7 @@ use a2a_transport::webhook::{Jwk, SigningKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 
 /// Reads a private key, in PEM.
 pub(crate) fn signing_key(file: &Path) -> Result<SigningKey, Failure> {

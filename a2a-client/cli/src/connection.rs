@@ -1,213 +1,251 @@
 //! Options of the connection to an agent.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use a2a_client::credentials::DevicePrompt;
 use a2a_client::{Binding, ProtocolVersion};
 use a2a_inspector::{ClientCertificate, OAuthDevice, Settings, SettingsError};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use http::header::{HeaderName, HeaderValue};
 
-use crate::config::{Config, NamedAgent};
-use crate::exit::Failure;
-use crate::files::expand;
-use crate::secret::Secret;
+use crate::failure::Failure;
+use crate::redaction::hide;
 use crate::show::note;
 
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
 pub(crate) struct ConnectionOptions {
-    /// Use only this protocol version. Default: the newest that the card offers.
-    #[arg(long, value_enum, value_name = "VERSION")]
-    pub(crate) protocol_version: Option<VersionName>,
-    /// Use only this protocol binding.
-    #[arg(long, value_enum)]
-    pub(crate) binding: Option<BindingName>,
-    /// Call the URL as the JSON-RPC endpoint, without fetching a card.
-    #[arg(long, requires = "protocol_version")]
+    /// Prefer this binding: `JSONRPC` or `HTTP+JSON`; may be repeated, the most preferred first. Default: the order of the
+    /// card.
+    #[arg(long = "transport", value_name = "BINDING", value_parser = read_binding)]
+    pub(crate) transports: Vec<Binding>,
+    /// Speak this protocol version: 1.0, or 0.3, 0.2 and 0.1 for agents of that time; `auto` takes the first that the card
+    /// names. Default: 1.0.
+    #[arg(long, value_name = "VERSION", value_parser = read_version)]
+    pub(crate) a2a_version: Option<VersionChoice>,
+    /// Call the address as the JSON-RPC endpoint, without fetching a card.
+    #[arg(long, requires = "a2a_version")]
     pub(crate) no_card: bool,
-    /// Tenant to name in requests (protocol 1.0).
-    #[arg(long)]
-    pub(crate) tenant: Option<String>,
-    /// Send a header with every request, like `X-Team: blue`. The value may be `@FILE` or `$NAME`.
-    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<String>,
-    /// Authenticate with a bearer token: the token itself, `@FILE` or `$NAME`.
-    #[arg(long, env = "A2A_BEARER", value_name = "TOKEN", hide_env_values = true)]
-    pub(crate) bearer: Option<Secret>,
-    /// Authenticate with a name and password (HTTP Basic).
-    #[arg(
-        long,
-        env = "A2A_BASIC",
-        value_name = "NAME:PASSWORD",
-        hide_env_values = true
-    )]
-    pub(crate) basic: Option<Secret>,
-    /// Authenticate with an API key, in the header, parameter or cookie that the card names.
-    #[arg(long, env = "A2A_API_KEY", value_name = "KEY", hide_env_values = true)]
-    pub(crate) api_key: Option<Secret>,
-    /// Authenticate as this OAuth 2.0 client (client credentials); tokens are fetched and renewed.
-    #[arg(
-        long,
-        env = "A2A_OAUTH_CLIENT",
-        value_name = "ID:SECRET",
-        hide_env_values = true
-    )]
-    pub(crate) oauth_client: Option<Secret>,
+    /// Authenticate with a bearer token. Other users of this machine can see options: A2ACLI_BEARER is safer.
+    #[arg(long, value_name = "TOKEN")]
+    bearer: Option<String>,
+    /// Authenticate with an API key, in the header, parameter or cookie that the card names. Other users of this machine
+    /// can see options: A2ACLI_API_KEY is safer.
+    #[arg(long, value_name = "KEY")]
+    api_key: Option<String>,
+    /// Authenticate with a name and password (HTTP Basic). Other users of this machine can see options: A2ACLI_BASIC is
+    /// safer.
+    #[arg(long, value_name = "NAME:PASSWORD")]
+    basic: Option<String>,
+    /// Authenticate as this OAuth 2.0 client (client credentials); tokens are fetched and renewed. A2ACLI_OAUTH_CLIENT is
+    /// safer.
+    #[arg(long, value_name = "ID:SECRET")]
+    oauth_client: Option<String>,
     /// Authenticate a user with the device flow of OAuth 2.0: prints a URL and the code to enter there.
     #[arg(long, value_name = "ID", conflicts_with = "oauth_client")]
-    pub(crate) oauth_device: Option<String>,
+    oauth_device: Option<String>,
     /// Token endpoint of OAuth 2.0. Required if the card names none, or one of another origin.
     #[arg(long, value_name = "URL")]
-    pub(crate) token_url: Option<String>,
+    token_url: Option<String>,
     /// Request this OAuth 2.0 scope; may be repeated.
     #[arg(long = "scope", value_name = "SCOPE")]
-    pub(crate) scopes: Vec<String>,
-    /// Send headers and credentials to this origin too, like `https://api.example`; may be repeated.
+    scopes: Vec<String>,
+    /// Send a service parameter, which is a header, with every request to the agent; may be repeated.
+    #[arg(long = "svc-param", value_name = "NAME:VALUE")]
+    svc_params: Vec<String>,
+    /// Request a protocol extension by its URI; may be repeated.
+    #[arg(long = "extension", value_name = "URI")]
+    extensions: Vec<String>,
+    /// Tenant to name in requests, in place of the one on the card.
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Send credentials and service parameters to this origin too, like `https://api.example`; may be repeated.
     #[arg(long, value_name = "ORIGIN")]
-    pub(crate) trust: Vec<String>,
+    trust: Vec<String>,
     /// Connect through a proxy: `http://host:port` or `socks5://host:port`.
-    #[arg(long, env = "A2A_PROXY", value_name = "URL", hide_env_values = true)]
-    pub(crate) proxy: Option<String>,
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
     /// Trust the certificate authorities in this file, besides the system's (PEM).
     #[arg(long, value_name = "FILE")]
-    pub(crate) ca: Option<PathBuf>,
+    ca: Option<PathBuf>,
     /// Client certificate for mutual TLS (PEM).
     #[arg(long, value_name = "FILE", requires = "key")]
-    pub(crate) cert: Option<PathBuf>,
+    cert: Option<PathBuf>,
     /// Private key of the client certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "cert")]
-    pub(crate) key: Option<PathBuf>,
+    key: Option<PathBuf>,
+    /// Accept any TLS certificate, for development only: everything can be read and changed on the way.
+    #[arg(long)]
+    insecure: bool,
     /// Refuse answers that violate the specification, instead of repairing known deviations.
     #[arg(long)]
-    pub(crate) strict: bool,
+    strict: bool,
 }
 
-/// A protocol version.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum VersionName {
-    #[value(name = "0.1")]
-    V0_1,
-    #[value(name = "0.2")]
-    V0_2,
-    #[value(name = "0.3")]
-    V0_3,
-    #[value(name = "1.0")]
-    V1_0,
+/// Choice of the protocol version.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum VersionChoice {
+    Only(ProtocolVersion),
+    /// The first that the card names, an old one, too.
+    Auto,
 }
 
-impl From<VersionName> for ProtocolVersion {
-    fn from(version: VersionName) -> Self {
-        match version {
-            VersionName::V0_1 => Self::V0_1,
-            VersionName::V0_2 => Self::V0_2,
-            VersionName::V0_3 => Self::V0_3,
-            VersionName::V1_0 => Self::V1_0,
+fn read_version(text: &str) -> Result<VersionChoice, String> {
+    match text {
+        "auto" => Ok(VersionChoice::Auto),
+        _ => {
+            let expected = || "expected 1.0, 0.3, 0.2, 0.1 or auto".to_owned();
+            text.parse()
+                .map(VersionChoice::Only)
+                .map_err(|_| expected())
         }
     }
 }
 
-/// A binding of the protocol.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum BindingName {
-    Jsonrpc,
-    HttpJson,
+fn read_binding(text: &str) -> Result<Binding, String> {
+    let name = text.to_ascii_lowercase();
+    match &*name {
+        "jsonrpc" | "json-rpc" => Ok(Binding::JsonRpc),
+        "http+json" | "http-json" | "rest" => Ok(Binding::HttpJson),
+        "grpc" => Err("GRPC is not spoken yet: expected JSONRPC or HTTP+JSON".to_owned()),
+        _ => Err("expected JSONRPC or HTTP+JSON".to_owned()),
+    }
 }
 
-impl From<BindingName> for Binding {
-    fn from(binding: BindingName) -> Self {
-        match binding {
-            BindingName::Jsonrpc => Self::JsonRpc,
-            BindingName::HttpJson => Self::HttpJson,
-        }
-    }
+/// Reads a duration: `2s`, `500ms`, `1m`, `1h`; a number alone is in seconds.
+pub(crate) fn read_duration(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a duration like 500ms, 2s or 1m".to_owned();
+    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let number: f64 = number.parse().map_err(|_| expected())?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(expected()),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|_| expected())
 }
 
 impl ConnectionOptions {
-    /// Fills in options of the configuration file that the command line does not set.
-    fn or(mut self, known: &NamedAgent) -> Result<Self, Failure> {
-        let secret = |name: &str, text: &Option<String>| -> Result<Option<Secret>, Failure> {
-            let read = |text: &String| {
-                let problem = |error| Failure::usage(format!("{name}: {error}"));
-                text.parse::<Secret>().map_err(problem)
-            };
-            text.as_ref().map(read).transpose()
-        };
-        if let (None, Some(text)) = (self.protocol_version, &known.protocol_version) {
-            let read = VersionName::from_str(text, true);
-            self.protocol_version =
-                Some(read.map_err(|error| Failure::usage(format!("protocol-version: {error}")))?);
-        }
-        if let (None, Some(text)) = (self.binding, &known.binding) {
-            let read = BindingName::from_str(text, true);
-            self.binding = Some(read.map_err(|error| Failure::usage(format!("binding: {error}")))?);
-        }
-        self.tenant = self.tenant.or_else(|| known.tenant.clone());
-        let has_no_credentials = self.bearer.is_none()
-            && self.basic.is_none()
-            && self.api_key.is_none()
-            && self.oauth_client.is_none()
-            && self.oauth_device.is_none();
-        if has_no_credentials {
-            self.bearer = secret("bearer", &known.bearer)?;
-            self.basic = secret("basic", &known.basic)?;
-            self.api_key = secret("api-key", &known.api_key)?;
-            self.oauth_client = secret("oauth-client", &known.oauth_client)?;
-        }
-        let headers = known.headers.iter();
-        let mut headers: Vec<_> = headers
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect();
-        headers.append(&mut self.headers);
-        self.headers = headers;
-        self.trust.extend(known.trust.iter().cloned());
-        self.proxy = self.proxy.or_else(|| known.proxy.clone());
-        let path = |text: &Option<String>| text.as_deref().map(expand);
-        self.ca = self.ca.or_else(|| path(&known.ca));
-        self.cert = self.cert.or_else(|| path(&known.cert));
-        self.key = self.key.or_else(|| path(&known.key));
-        Ok(self)
+    /// Returns whether credentials are given.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.bearer.is_some()
+            || self.api_key.is_some()
+            || self.basic.is_some()
+            || self.oauth_client.is_some()
+            || self.oauth_device.is_some()
+            || self.cert.is_some()
+            || self
+                .svc_params
+                .iter()
+                .any(|parameter| parameter.to_ascii_lowercase().starts_with("authorization:"))
     }
 
-    /// Returns the settings of the agent of this name or URL, which the configuration file may name, too.
-    pub(crate) fn settings(self, name: &str) -> Result<Settings, Failure> {
-        let known = Config::read()?.agent(name)?;
-        let options = self.or(&known)?;
-        let secret =
-            |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_owned().into());
-        let mut settings = Settings::default();
-        settings.url = known.url;
-        settings.version = options.protocol_version.map(Into::into);
-        settings.binding = options.binding.map(Into::into);
-        settings.no_card = options.no_card;
-        settings.tenant = options.tenant.clone();
-        for header in &options.headers {
-            let (name, value) = read_header(header)?;
-            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            settings.headers.push((name.to_string(), value.into()));
+    /// Forgets the credentials, but for the certificate.
+    pub(crate) fn without_credentials(self) -> Self {
+        Self {
+            bearer: None,
+            api_key: None,
+            basic: None,
+            oauth_client: None,
+            oauth_device: None,
+            ..self
         }
-        settings.bearer = secret(&options.bearer);
-        settings.basic = secret(&options.basic);
-        settings.api_key = secret(&options.api_key);
-        settings.oauth_client = secret(&options.oauth_client);
-        settings.oauth_device = options.oauth_device.map(|client_id| {
+    }
+
+    /// Returns the settings of the connection to the agent at a URL.
+    pub(crate) fn settings(&self, url: String) -> Result<Settings, Failure> {
+        let mut settings = self.anonymous_settings(url)?;
+        let secret = |secret: &Option<String>| {
+            secret.clone().map(|secret| {
+                hide(&secret);
+                secret.into()
+            })
+        };
+        settings.bearer = secret(&self.bearer);
+        settings.basic = secret(&self.basic);
+        settings.api_key = secret(&self.api_key);
+        settings.oauth_client = secret(&self.oauth_client);
+        settings.oauth_device = self.oauth_device.clone().map(|client_id| {
             let mut device = OAuthDevice::default();
             device.client_id = client_id;
-            device.token_url = options.token_url.clone();
-            device.scopes = options.scopes.clone();
+            device.token_url = self.token_url.clone();
+            device.scopes = self.scopes.clone();
             device
         });
-        settings.token_url = options.token_url;
-        settings.scopes = options.scopes;
-        settings.trust = options.trust;
-        settings.proxy = options.proxy.map(Into::into);
-        settings.authorities = pem(&options.ca)?;
-        if let (Some(certificate), Some(key)) = (pem(&options.cert)?, pem(&options.key)?) {
+        settings.token_url = self.token_url.clone();
+        settings.scopes = self.scopes.clone();
+        for parameter in &self.svc_params {
+            let (name, value) = read_parameter(parameter)?;
+            hide(&value);
+            settings.headers.push((name, value.into()));
+        }
+        if !self.extensions.is_empty() {
+            let extensions = self.extensions.join(", ");
+            settings
+                .headers
+                .push(("A2A-Extensions".to_owned(), extensions.into()));
+        }
+        Ok(settings)
+    }
+
+    /// Returns the settings without what identifies the caller to the agent, but for its certificate: a card is fetched so.
+    pub(crate) fn anonymous_settings(&self, url: String) -> Result<Settings, Failure> {
+        let mut settings = Settings::default();
+        settings.url = url;
+        settings.no_card = self.no_card;
+        settings.tenant = self.tenant.clone();
+        settings.trust = self.trust.clone();
+        settings.proxy = self.proxy.clone().map(Into::into);
+        settings.authorities = pem(&self.ca)?;
+        if let (Some(certificate), Some(key)) = (pem(&self.cert)?, pem(&self.key)?) {
             let key = key.into();
             settings.client_certificate = Some(ClientCertificate { certificate, key });
         }
-        settings.strict = options.strict;
+        settings.insecure = self.insecure;
+        settings.strict = self.strict;
         Ok(settings)
+    }
+
+    /// Returns the credentials that are headers, and the service parameters.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn headers(&self) -> Result<Vec<(String, String)>, Failure> {
+        if self.api_key.is_some() || self.basic.is_some() || self.oauth_client.is_some() {
+            let hint =
+                "expected --bearer or --svc-param: `a2a-conformance agent` takes all credentials";
+            return Err(Failure::usage(hint));
+        }
+        let mut headers: Vec<_> = self
+            .svc_params
+            .iter()
+            .map(|parameter| read_parameter(parameter))
+            .collect::<Result<_, _>>()?;
+        if let Some(token) = &self.bearer {
+            headers.push(("authorization".to_owned(), format!("Bearer {token}")));
+        }
+        headers.iter().for_each(|(_, value)| hide(value));
+        Ok(headers)
+    }
+
+    /// Returns whether deviations of the agent are refused.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// Warns of what the options risk.
+    pub(crate) fn warn(&self) {
+        if self.insecure {
+            let sent = match self.has_credentials() {
+                true => ": the credentials can be read and used by anyone on the way",
+                false => "",
+            };
+            note(&format!(
+                "warning: --insecure accepts any TLS certificate{sent}"
+            ));
+        }
     }
 }
 
@@ -235,29 +273,47 @@ impl From<SettingsError> for Failure {
 /// Reads a file of certificates or keys. Bytes that are not text are refused where the file is used.
 fn pem(path: &Option<PathBuf>) -> Result<Option<String>, Failure> {
     let read = |path: &PathBuf| {
-        let bytes = std::fs::read(path).map_err(Failure::machine(path.display().to_string()));
+        let bytes = std::fs::read(path)
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())));
         bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
     path.as_ref().map(read).transpose()
 }
 
-/// Reads `NAME: VALUE`.
-fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
-    let bad = |problem: &str| {
-        let name = text.split(':').next().unwrap_or_default();
-        Failure::usage(format!("the header `{name}`: {problem}"))
-    };
-    let (name, value) = text
-        .split_once(':')
-        .ok_or_else(|| bad("expected `NAME: VALUE`"))?;
-    let name = HeaderName::try_from(name.trim())
-        .map_err(|_| bad("this is not a valid header name, like `X-Team`"))?;
-    let value = value
-        .trim()
-        .parse::<Secret>()
-        .map_err(|error| bad(&error))?;
-    let value = HeaderValue::from_str(value.reveal()).map_err(|_| {
-        bad("the value has characters that a header cannot have: expected visible ASCII")
-    })?;
-    Ok((name, value))
+/// Reads `NAME:VALUE`.
+fn read_parameter(text: &str) -> Result<(String, String), Failure> {
+    let (name, value) = text.split_once(':').unwrap_or((text, ""));
+    let bad = |problem: &str| Failure::usage(format!("--svc-param {name}: {problem}"));
+    if !text.contains(':') {
+        return Err(bad("expected NAME:VALUE"));
+    }
+    let (name, value) = (name.trim(), value.trim());
+    HeaderName::try_from(name).map_err(|_| bad("expected a name like x-trace-id"))?;
+    HeaderValue::from_str(value).map_err(|_| bad("expected a value in visible ASCII"))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        for (text, expected) in [
+            ("2", Some(2000)),
+            ("2s", Some(2000)),
+            ("0.5s", Some(500)),
+            ("250ms", Some(250)),
+            ("1m", Some(60_000)),
+            ("1h", Some(3_600_000)),
+            ("", None),
+            ("s", None),
+            ("-1s", None),
+            ("1d", None),
+            ("1e400", None),
+        ] {
+            let read = read_duration(text).ok().map(|read| read.as_millis());
+            assert_eq!(read, expected, "{text}");
+        }
+    }
 }

@@ -29,11 +29,6 @@ pub(crate) fn found(deviation: &Deviation) {
     }
 }
 
-/// Takes the deviations that were not shown yet.
-pub(crate) fn take() -> Vec<Deviation> {
-    std::mem::take(&mut lock().pending)
-}
-
 /// Takes the deviations that were not shown yet as lines for people, each once.
 pub(crate) fn take_lines() -> Vec<String> {
     let mut found = lock();

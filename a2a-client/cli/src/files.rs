@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use a2a_client::terminal::is_unsafe;
 use a2a_types::{Artifact, Base64, Content, Part};
 
-use crate::exit::Failure;
-use crate::show::note;
+use crate::failure::Failure;
 
 /// Expands a leading `~` to the home directory.
 pub(crate) fn expand(path: &str) -> PathBuf {
@@ -21,7 +20,16 @@ pub(crate) fn expand(path: &str) -> PathBuf {
 
 /// Reads a file as a part of a message.
 pub(crate) fn attach(path: &Path) -> Result<Part, Failure> {
-    let bytes = std::fs::read(path).map_err(Failure::machine(path.display().to_string()))?;
+    let name = path.display();
+    let problem = |problem: String| Failure::usage(format!("--file {name}: {problem}"));
+    let size = std::fs::metadata(path).map_err(|error| problem(error.to_string()))?;
+    if size.len() > MAX_ATTACHED_BYTES {
+        let limit = MAX_ATTACHED_BYTES >> 20;
+        return Err(problem(format!(
+            "the file is larger than {limit} MiB: pass its URL, which the agent fetches"
+        )));
+    }
+    let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
     let media_type = mime_guess::from_path(path).first_or_octet_stream();
     let name = path.file_name().and_then(|name| name.to_str());
     Ok(Part {
@@ -29,6 +37,9 @@ pub(crate) fn attach(path: &Path) -> Result<Part, Failure> {
         ..Part::bytes(bytes, media_type.essence_str())
     })
 }
+
+/// Bytes of a file that is sent in a message; few agents take as many.
+const MAX_ATTACHED_BYTES: u64 = 64 << 20;
 
 /// A directory in which a command saves artifacts, that replaces no file and follows no link.
 #[derive(Debug)]
@@ -48,14 +59,13 @@ impl OutDirectory {
         }
     }
 
-    /// Saves the parts of artifacts, and says where.
-    pub(crate) fn save_all(&mut self, artifacts: &[Artifact]) -> Result<(), Failure> {
+    /// Saves the parts of artifacts, and returns the paths.
+    pub(crate) fn save_all(&mut self, artifacts: &[Artifact]) -> Result<Vec<PathBuf>, Failure> {
+        let mut saved = Vec::new();
         for artifact in artifacts {
-            for path in self.save(artifact)? {
-                note(&format!("saved {}", path.display()));
-            }
+            saved.extend(self.save(artifact)?);
         }
-        Ok(())
+        Ok(saved)
     }
 
     /// Saves the parts of an artifact and returns their paths.
@@ -66,7 +76,7 @@ impl OutDirectory {
         for (name, bytes) in contents(artifact)? {
             if self.files == MAX_FILES {
                 return Err(Failure::usage(format!(
-                    "{}: {MAX_FILES} files are saved, and the task has more: --json prints all of them",
+                    "{}: {MAX_FILES} files are saved, and the task has more: -o json prints all of them",
                     self.path.display()
                 )));
             }

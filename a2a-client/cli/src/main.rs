@@ -4,10 +4,9 @@ mod agent;
 mod authentication;
 mod card_keys;
 mod command;
-mod config;
 mod connection;
 mod deviations;
-mod exit;
+mod failure;
 mod files;
 mod interrupt;
 mod log;
@@ -15,193 +14,303 @@ mod metrics;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod postgres;
+mod redaction;
 mod secret;
 mod show;
+mod sources;
 mod tls;
 mod wire;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use a2a_client::{Error, Phase};
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use self::exit::{Failure, report};
+use self::agent::AgentArgs;
+use self::failure::{Failure, report, report_usage};
 use self::show::Screen;
+use self::sources::Sources;
 
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Calls agents that speak the Agent2Agent (A2A) protocol, in any of its versions: 0.1, 0.2, 0.3 and 1.0.
+/// Calls agents that speak the Agent2Agent (A2A) protocol, and serves agents to try things with.
 #[derive(Parser)]
-#[command(name = "a2a", version, propagate_version = true, after_help = AFTER_HELP)]
+#[command(
+    name = "a2a",
+    version,
+    propagate_version = true,
+    disable_version_flag = true,
+    after_help = AFTER_HELP
+)]
 struct Arguments {
-    /// Print JSON in the form of protocol 1.0, whatever version the agent speaks; one event per line.
+    /// Format of the output: fields and blocks of text, or the protocol's own JSON.
+    #[arg(
+        long,
+        short,
+        global = true,
+        value_enum,
+        default_value = "text",
+        value_name = "FORMAT"
+    )]
+    output: Output,
+    /// Show everything that is exchanged with the agent: ids, media types, metadata.
     #[arg(long, global = true)]
-    json: bool,
+    verbose: bool,
+    /// Print the version.
+    #[arg(long, short = 'v', global = true, action = ArgAction::Version)]
+    version: Option<bool>,
     #[command(subcommand)]
     command: Command,
 }
 
+/// Format of the output.
+#[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
 #[derive(Subcommand)]
 enum Command {
-    /// Show an agent's card: its skills, interfaces and authentication.
-    Card(command::card::Options),
-    /// Sign an agent's card.
-    SignCard(command::sign_card::Options),
-    /// Send a message and print the answer once the agent is done.
+    /// Show and sign agent cards.
+    #[command(subcommand)]
+    Card(command::card::CardCommand),
+    /// Send a message, and wait for the answer.
     Send(command::send::Options),
-    /// Send a message and print events while the agent works.
-    Stream(command::send::Options),
-    /// Show a task.
-    Get(command::task::Get),
-    /// List tasks.
-    List(command::task::List),
-    /// Ask the agent to stop working on a task.
-    Cancel(command::task::Cancel),
-    /// Follow a task: print its events from now on.
-    Subscribe(command::task::Subscribe),
-    /// Manage the webhooks of a task.
+    /// Show, list, follow and cancel tasks, and save their artifacts.
     #[command(subcommand)]
-    Push(command::push::PushCommand),
-    /// Receive push notifications.
-    #[command(subcommand)]
-    Webhook(command::webhook::WebhookCommand),
-    /// Talk with an agent in the terminal, one message per line.
+    Task(command::task::TaskCommand),
+    /// Talk with an agent in the terminal, one message a line.
     Chat(command::chat::Options),
-    /// Open the inspector: a page in the browser with agents' cards, chats, tasks, wire, webhooks and conformance.
-    Inspect(command::inspect::Options),
-    /// Run a demo agent to test clients with.
-    Serve(command::serve::Options),
-    /// Check the database file of `a2a serve --db` for damage.
-    Check(command::check::Options),
-    /// Make the tables of a Postgres database, or bring them up to date.
-    Migrate(command::migrate::Options),
+    /// Check an agent against the protocol.
+    #[cfg(feature = "conformance")]
+    Conformance(command::conformance::Options),
+    /// Show the configuration.
+    #[command(subcommand)]
+    Config(command::config::ConfigCommand),
     /// Print a completion script for a shell.
-    Completions {
+    Completion {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Open the inspector: a page in the browser with agents' cards, chats, tasks, wire, webhooks and conformance.
+    Inspect(command::inspect::Options),
+    /// Run a demo agent: `serve joke` by another name.
+    DemoServer(command::serve::Options),
+    /// Run an agent to test clients with.
+    Serve(command::serve::Options),
+    /// Receive push notifications.
+    #[command(subcommand)]
+    Webhook(command::webhook::WebhookCommand),
+    /// Check and migrate the databases of `a2a serve`.
+    #[command(subcommand)]
+    Db(DbCommand),
+}
+
+/// Commands on the databases of `a2a serve`.
+#[derive(Subcommand)]
+enum DbCommand {
+    /// Check the file of `a2a serve --db` for damage.
+    Check(command::db_check::Options),
+    /// Make the tables of a Postgres database, or bring them up to date.
+    Migrate(command::db_migrate::Options),
 }
 
 const AFTER_HELP: &str = "\
 Examples:
-  a2a serve joke &                                        a demo agent
-  a2a card http://127.0.0.1:8080
-  a2a send http://127.0.0.1:8080 tell me a joke about chickens
-  a2a chat http://127.0.0.1:8080                          a conversation in the terminal
-  a2a inspect http://127.0.0.1:8080                       all of it in the browser
-  a2a stream https://agent.example summarize this --file report.pdf --out answers/
-  A2A_BEARER=… a2a list https://agent.example --json | jq .task.status.state
+  a2a serve joke &                                              a demo agent
+  a2a card get http://127.0.0.1:8080
+  a2a send http://127.0.0.1:8080 \"tell me a joke about chickens\"
+  a2a send -a http://127.0.0.1:8080 --stream \"tell me a joke\"
+  a2a chat http://127.0.0.1:8080                                a conversation in the terminal
+  a2a inspect http://127.0.0.1:8080                             all of it in the browser
+  A2ACLI_BEARER=… a2a task list -a https://agent.example -o json | jq -r .tasks[].id
 
-AGENT is a URL (of the origin, the endpoint or the card), `host:port`, or a name from the configuration file.
-That file is $A2A_CONFIG, else ~/.config/a2a/config.toml. It holds options of agents, and refers to their secrets:
-  [agents.travel]
-  url = \"https://agent.example\"
-  bearer = \"@~/.secrets/travel\"      # @FILE: content of a file; $NAME: environment variable
+The agent is named by --agent-card, by a URL as the first argument, or by A2ACLI_AGENT_CARD. Each option has such a variable,
+in the environment or in a file `.env`: `a2a config show` tells which value comes from where.
+
+Defaults: the first interface on the card that this program speaks, of A2A 1.0 (--transport, --a2a-version); the command
+waits until the task has ended or asks for something (--async); concise text (--output, --verbose); TLS certificates are
+verified (--insecure).
 
 Exit codes:
-  0    success, or the reader of the output has closed it (as `head` does)
-  1    the task failed, was rejected or canceled
-  2    the arguments are wrong, or a local file, port or setting cannot be used
-  3    the agent answered with an error
-  4    the agent cannot be reached, or the connection broke and retries failed
-  5    the agent requires other credentials
-  6    the answer is not valid A2A, or the card has no signature that is trusted
-  7    the agent waits for an answer or for authorization
+  0    the command did its work, whatever became of the task
+  1    it failed, or the agent answered with an error
+  2    the arguments are wrong
+  3    the agent or its card cannot be reached
+  4    credentials are missing, or were refused
+  5    the time of --timeout is over
   130  interrupted";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let screen = Screen::new(arguments.json);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let outcome = match runtime {
-        Ok(runtime) => {
-            // These handle the first Ctrl-C themselves.
-            let times = match arguments.command {
-                Command::Serve(_) | Command::Inspect(_) | Command::Send(_) | Command::Stream(_) => {
-                    2
-                }
-                _ => 1,
-            };
-            let outcome = runtime.block_on(async {
-                tokio::select! {
-                    // Ctrl-C is polled first.
-                    biased;
-                    () = interrupt::interrupted(times) => Err(Failure::Interrupted),
-                    outcome = run_in_time(arguments.command, &screen) => outcome,
-                }
-            });
-            // A thread that still reads standard input would delay the exit.
-            runtime.shutdown_background();
-            outcome
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let as_json = asks_for_json(&arguments);
+    let sources = match Sources::read(&arguments) {
+        Ok(sources) => sources,
+        Err(failure) => return report(&failure, as_json, false),
+    };
+    let command = sources.apply(Arguments::command());
+    let parsed = command.clone().try_get_matches_from(arguments);
+    let parsed = parsed.and_then(|matches| {
+        let arguments = Arguments::from_arg_matches(&matches)?;
+        Ok((matches, arguments))
+    });
+    let (matches, arguments) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return report_arguments(&error, as_json),
+    };
+    let screen = Screen {
+        json: arguments.output == Output::Json,
+        verbose: arguments.verbose,
+    };
+    let has_credentials = arguments
+        .command
+        .agent()
+        .is_some_and(AgentArgs::has_credentials);
+    let outcome = match &arguments.command {
+        Command::Config(command::config::ConfigCommand::Show(_)) => {
+            show_config(&matches, command, &sources, &screen)
         }
-        Err(error) => Err(error.into()),
+        _ => run_to_end(arguments.command, &screen),
     };
     screen.deviations();
     match outcome {
-        Ok(code) => code.into(),
-        Err(failure) => report(&failure, arguments.json),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => report(&failure, screen.json, has_credentials),
     }
+}
+
+/// Returns whether `-o json` is among the arguments, which may not be understood.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    let words: Vec<_> = arguments
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect();
+    let mut pairs = words.windows(2);
+    let is_one = |word: &str| matches!(word, "-ojson" | "-o=json" | "--output=json");
+    pairs.any(|pair| matches!(&*pair[0], "-o" | "--output") && pair[1] == "json")
+        || words.iter().any(|word| is_one(word))
+        || std::env::var("A2ACLI_OUTPUT").is_ok_and(|output| output == "json")
+            && !words
+                .iter()
+                .any(|word| word.starts_with("-o") || word.starts_with("--output"))
+}
+
+/// Prints help and the version as clap does, and errors in the form of all errors.
+fn report_arguments(error: &clap::Error, as_json: bool) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A failed write of the help cannot be reported.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        _ => {
+            let text = error.to_string();
+            let text = text.trim_start_matches("error: ");
+            let text = text
+                .split("\n\nFor more information")
+                .next()
+                .unwrap_or_default();
+            report_usage(text.trim_end(), as_json)
+        }
+    }
+}
+
+fn show_config(
+    matches: &ArgMatches,
+    command: clap::Command,
+    sources: &Sources,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let mut command = command;
+    command.build();
+    let show = command
+        .find_subcommand("config")
+        .and_then(|config| config.find_subcommand("show"));
+    let shown = matches
+        .subcommand_matches("config")
+        .and_then(|config| config.subcommand_matches("show"));
+    match (show, shown) {
+        (Some(show), Some(shown)) => command::config::show(shown, show, sources, screen),
+        _ => Ok(()),
+    }
+}
+
+fn run_to_end(command: Command, screen: &Screen) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    // These handle the first Ctrl-C themselves.
+    let times = match command {
+        Command::Serve(_) | Command::DemoServer(_) | Command::Inspect(_) | Command::Send(_) => 2,
+        _ => 1,
+    };
+    let outcome = runtime.block_on(async {
+        tokio::select! {
+            // Ctrl-C is polled first.
+            biased;
+            () = interrupt::interrupted(times) => Err(Failure::Interrupted),
+            outcome = run_in_time(command, screen) => outcome,
+        }
+    });
+    // A thread that still reads standard input would delay the exit.
+    runtime.shutdown_background();
+    outcome
 }
 
 impl Command {
-    /// Returns the limit on the time of the whole command. Commands that start tasks apply it
-    /// themselves.
-    fn limit(&self) -> Option<Duration> {
-        let agent = match self {
-            Self::Card(options) => &options.agent,
-            Self::Get(options) => &options.agent,
-            Self::List(options) => &options.agent,
-            Self::Cancel(options) => &options.agent,
-            Self::Subscribe(options) => &options.agent,
-            Self::Push(command) => command.agent(),
-            Self::Send(_) | Self::Stream(_) | Self::Chat(_) => return None,
-            Self::Webhook(_) | Self::Serve(_) | Self::Check(_) | Self::Migrate(_) => return None,
-            Self::Inspect(_) | Self::SignCard(_) | Self::Completions { .. } => return None,
-        };
-        agent.timeout()
+    /// Returns the options that name the agent of a command that calls one.
+    fn agent(&self) -> Option<&AgentArgs> {
+        match self {
+            Self::Card(command::card::CardCommand::Get(options)) => Some(&options.agent),
+            Self::Send(options) => Some(options.agent()),
+            Self::Task(command) => Some(command.agent()),
+            Self::Chat(options) => Some(&options.agent),
+            #[cfg(feature = "conformance")]
+            Self::Conformance(options) => Some(&options.agent),
+            _ => None,
+        }
     }
 }
 
-async fn run_in_time(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
-    let Some(limit) = command.limit() else {
+/// Runs a command within the limit of its time. A chat has the limit for each answer, and `send` says how to go on.
+async fn run_in_time(command: Command, screen: &Screen) -> Result<(), Failure> {
+    let limit = match &command {
+        Command::Send(_) | Command::Chat(_) => None,
+        command => command.agent().and_then(AgentArgs::timeout),
+    };
+    let Some(limit) = limit else {
         return run(command, screen).await;
     };
-    let late = |_| {
-        let phase = Phase::Deadline;
-        Err(Error::Timeout { phase, limit }.into())
-    };
     let outcome = tokio::time::timeout(limit, run(command, screen)).await;
-    outcome.unwrap_or_else(late)
+    outcome.unwrap_or(Err(Failure::TimedOut(limit)))
 }
 
-async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
+async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
     match command {
-        Command::Card(options) => command::card::run(options, screen).await,
-        Command::SignCard(options) => command::sign_card::run(&options, screen),
-        Command::Send(options) => command::send::send(options, screen).await,
-        Command::Stream(options) => command::send::stream(options, screen).await,
-        Command::Get(options) => command::task::get(options, screen).await,
-        Command::List(options) => command::task::list(options, screen).await,
-        Command::Cancel(options) => command::task::cancel(options, screen).await,
-        Command::Subscribe(options) => command::task::subscribe(options, screen).await,
-        Command::Push(command) => command::push::run(command, screen).await,
-        Command::Webhook(command) => command::webhook::run(command, screen).await,
+        Command::Card(command) => command::card::run(command, screen).await,
+        Command::Send(options) => command::send::run(options, screen).await,
+        Command::Task(command) => command::task::run(command, screen).await,
         Command::Chat(options) => command::chat::run(options, screen).await,
+        #[cfg(feature = "conformance")]
+        Command::Conformance(options) => command::conformance::run(options, screen).await,
+        // It needs what was parsed: `main` runs it.
+        Command::Config(_) => Ok(()),
         Command::Inspect(options) => command::inspect::run(options, screen).await,
-        Command::Serve(options) => command::serve::run(options, screen).await,
-        Command::Check(options) => command::check::run(options, screen).await,
-        Command::Migrate(options) => command::migrate::run(options, screen).await,
-        Command::Completions { shell } => {
-            let mut command = <Arguments as clap::CommandFactory>::command();
+        Command::DemoServer(options) | Command::Serve(options) => {
+            command::serve::run(options, screen).await
+        }
+        Command::Webhook(command) => command::webhook::run(command, screen).await,
+        Command::Db(DbCommand::Check(options)) => command::db_check::run(options, screen).await,
+        Command::Db(DbCommand::Migrate(options)) => command::db_migrate::run(options, screen).await,
+        Command::Completion { shell } => {
+            let mut command = Arguments::command();
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command, "a2a", &mut script);
-            screen.write(&String::from_utf8_lossy(&script))?;
-            Ok(exit::Code::Done)
+            screen.write(&String::from_utf8_lossy(&script))
         }
     }
 }

@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 
 /// Metrics served at an address.
 pub(crate) struct Metrics {

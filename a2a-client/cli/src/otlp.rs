@@ -19,7 +19,7 @@ use tracing::Subscriber;
 use tracing_subscriber::layer::Layer;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 
 /// Returns a layer that exports all spans of this process to the collector at `url`, and the guard that ends the
 /// export. Batches are sent in the background: spans that the collector does not take in time are lost.

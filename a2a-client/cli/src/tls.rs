@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 
 /// Certificates of the server, and of its callers.
 #[derive(Args)]

@@ -1,15 +1,14 @@
 //! Trace of the wire on standard error.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use a2a_client::credentials::{shown_header, shown_text, shown_url};
-use a2a_client::terminal::escape_line;
 use a2a_client::{ResponseObserver, WireObserver};
-use anstyle::AnsiColor;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{request, response};
+
+use crate::show::note;
 
 /// Prints requests and responses, without secrets.
 #[derive(Debug)]
@@ -21,7 +20,7 @@ impl WireObserver for Wire {
         write_headers(&mut text, &head.headers);
         let kept = &body[..body.len().min(MAX_SHOWN_BYTES)];
         write_body(&mut text, kept, body.len());
-        show('>', AnsiColor::Cyan, &text);
+        show('>', &text);
         Box::new(Answer::default())
     }
 }
@@ -43,7 +42,7 @@ impl Answer {
         write_body(&mut text, &self.pending, self.total);
         self.pending.clear();
         self.total = 0;
-        show('<', AnsiColor::Green, &text);
+        show('<', &text);
     }
 }
 
@@ -54,7 +53,7 @@ impl ResponseObserver for Answer {
         self.is_stream = media_type.is_some_and(is_stream);
         let mut text = format!("{:?} {}\n", head.version, head.status);
         write_headers(&mut text, &head.headers);
-        show('<', AnsiColor::Green, &text);
+        show('<', &text);
     }
 
     fn data(&mut self, data: &Bytes) {
@@ -71,7 +70,7 @@ impl ResponseObserver for Answer {
     fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>) {
         self.show_pending();
         if let Some(failure) = failure {
-            show('<', AnsiColor::Red, &format!("({failure})"));
+            show('<', &format!("({failure})"));
         }
     }
 }
@@ -101,11 +100,8 @@ fn write_body(text: &mut String, first: &[u8], total: usize) {
 /// Bytes shown of a body, or of a line of a stream.
 const MAX_SHOWN_BYTES: usize = 16 << 10;
 
-fn show(direction: char, color: AnsiColor, text: &str) {
-    let style = color.on_default();
-    let mut out = anstream::stderr().lock();
+fn show(direction: char, text: &str) {
     for line in text.lines().filter(|line| !line.is_empty()) {
-        let line = escape_line(line);
-        let _ = writeln!(out, "{style}{direction} {line}{style:#}");
+        note(&format!("{direction} {line}"));
     }
 }

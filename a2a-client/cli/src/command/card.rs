@@ -1,93 +1,154 @@
 //! `a2a card`.
 
-use a2a_client::{CardVerifier, Error, Verification};
-use a2a_types::AgentCard;
-use clap::Args;
-use serde::Deserialize;
-use serde_json::json;
+use a2a_client::CardVerifier;
+use a2a_types::{AgentCard, ErrorKind};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 
-use crate::agent::AgentArgs;
+use super::sign_card;
+use crate::agent::{AgentArgs, FoundCard};
 use crate::card_keys::trusted_keys;
-use crate::exit::{Code, Failure};
-use crate::show::{self, Screen};
+use crate::failure::Failure;
+use crate::show::{self, Screen, note};
+
+/// Commands on agent cards.
+#[derive(Subcommand)]
+pub(crate) enum CardCommand {
+    /// Show an agent's card: its skills, interfaces and authentication.
+    Get(Get),
+    /// Sign a card.
+    Sign(sign_card::Options),
+}
 
 /// Agent whose card is shown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  a2a card https://agent.example
-  a2a card https://agent.example --extended --bearer @token.txt
-  a2a card https://agent.example --json | jq .skills[].name
-  a2a card https://agent.example --verify jwks.json
-  a2a card https://agent.example --verify https://agent.example/.well-known/jwks.json --json | jq .verification
-
-With --verify, only what the signature covers is shown; if no signature is trusted, the exit code is 6.")]
-pub(crate) struct Options {
+  a2a card get https://agent.example
+  a2a card get -a card.json --validate
+  a2a card get -a https://agent.example --extended
+  a2a card get -a https://agent.example -o json | jq -r .skills[].name
+  a2a card get -a https://agent.example --verify https://agent.example/.well-known/jwks.json")]
+pub(crate) struct Get {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
+    #[arg(value_name = "URL", hide = true)]
+    reference: Option<String>,
+    /// Check the card against the schema, and fail if it breaks a rule.
+    #[arg(long)]
+    validate: bool,
     /// Fetch the extended card, which agents give to authenticated callers.
     #[arg(long)]
     extended: bool,
-    /// Require a card that one of these keys has signed, and tell which one: a JSON Web Key Set (FILE, or URL by
-    /// `https`), or a public key (FILE in PEM).
+    /// Verify the card's signatures by these keys: a JSON Web Key Set (FILE, or URL by `https`), or a public key (FILE in
+    /// PEM).
     #[arg(long, value_name = "FILE|URL", conflicts_with = "no_card")]
     verify: Option<String>,
 }
 
-pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
-    if let Some(keys) = &options.verify {
-        let keys = trusted_keys(keys, options.agent.anonymous_http()?).await?;
-        return verified(options, keys.into(), screen).await;
+pub(crate) async fn run(command: CardCommand, screen: &Screen) -> Result<(), Failure> {
+    match command {
+        CardCommand::Get(options) => get(options, screen).await,
+        CardCommand::Sign(options) => sign_card::run(&options, screen),
     }
-    let card = match options.extended {
-        true => options.agent.connect().await?.extended_card().await?,
-        false => options.agent.card().await?,
-    };
-    show::card(screen, &card)?;
-    Ok(Code::Done)
 }
 
-/// Shows the part of the card that a trusted signature covers, and the signature.
-async fn verified(
-    options: Options,
-    verifier: CardVerifier,
-    screen: &Screen,
-) -> Result<Code, Failure> {
-    let client = options.agent.connect_verified(verifier.clone()).await?;
-    let unverified = |problem: String| Failure::Call(Error::Unverified(problem));
-    let verification = match options.extended {
-        false => client.card_verification(),
+async fn get(options: Get, screen: &Screen) -> Result<(), Failure> {
+    let agent = options.agent.or(options.reference);
+    let verifier = match &options.verify {
+        Some(keys) => Some(trusted_keys(keys, agent.anonymous_http()?).await?.into()),
+        None => None,
+    };
+    let found = agent.find_card().await?;
+    if options.validate {
+        validate(&found)?;
+    }
+    let (card, document) = match options.extended {
         true => {
-            let card = json!(client.extended_card().await?);
-            let verified = verifier.verify(&card);
-            Some(
-                verified
-                    .map_err(|error| unverified(error.to_string()))?
-                    .into(),
-            )
+            let card = extended(&agent, &found.card).await?;
+            let document = json!(card);
+            (card, document)
+        }
+        false => {
+            let document = document(&found);
+            (AgentCard::clone(&found.card), document)
         }
     };
-    let verification =
-        verification.ok_or_else(|| unverified("the card was not verified".to_owned()))?;
-    let Verification {
-        form,
-        key,
-        algorithm,
-        card,
-        ..
-    } = &*verification;
+    let (is_refused, outcome) = signature(&document, verifier.as_ref());
     if screen.json {
-        let verification = json!({"form": form, "key": key, "algorithm": algorithm});
-        screen.value(&json!({"card": card, "verification": verification}))?;
-        return Ok(Code::Done);
+        screen.value(&document)?;
+        note(&format!("signature: {outcome}"));
+    } else {
+        show::card(screen, &card)?;
+        screen.field("Signature", &outcome)?;
     }
-    let card = match client.card() {
-        Some(card) if !options.extended => card,
-        _ => AgentCard::deserialize(card)
-            .map_err(|error| unverified(error.to_string()))?
-            .into(),
+    match is_refused {
+        true => Err(Failure::Verdict(format!("the signature is {outcome}"))),
+        false => Ok(()),
+    }
+}
+
+/// Returns a card of 1.0 as it came, and one of an older version in the form of 1.0.
+fn document(found: &FoundCard) -> Value {
+    let document: Value = serde_json::from_str(&found.text).unwrap_or_default();
+    match document.get("supportedInterfaces") {
+        Some(Value::Array(_)) => document,
+        _ => json!(*found.card),
+    }
+}
+
+/// Refuses a card that cannot be read strictly.
+fn validate(found: &FoundCard) -> Result<(), Failure> {
+    let strict = a2a_client::read_card_in(&found.text, a2a_types::reading::Mode::Strict);
+    match strict {
+        Ok(_) => {
+            note("the card is valid");
+            Ok(())
+        }
+        Err(violation) => Err(Failure::InvalidCard(format!(
+            "the card is not valid: {violation}"
+        ))),
+    }
+}
+
+/// Fetches the extended card, with credentials only for a scheme of the public card.
+async fn extended(agent: &AgentArgs, public: &AgentCard) -> Result<AgentCard, Failure> {
+    if public.capabilities.extended_agent_card != Some(true) {
+        return Err(Failure::Refused {
+            kind: ErrorKind::UnsupportedOperation,
+            problem: "the agent has no extended card, as its card says".to_owned(),
+            hint: "without --extended the public card is shown".to_owned(),
+        });
+    }
+    let client = match public.security_schemes.is_empty() {
+        true => {
+            agent
+                .clone()
+                .without_credentials()
+                .connect_to(public)
+                .await?
+        }
+        false => agent.connect_to(public).await?,
     };
-    show::card(screen, &card)?;
-    show::signature(screen, key, algorithm, *form)?;
-    Ok(Code::Done)
+    Ok(AgentCard::clone(&*client.extended_card().await?))
+}
+
+/// Tells whether a card is signed, and by whom; and whether none of its signatures is by a trusted key.
+fn signature(document: &Value, verifier: Option<&CardVerifier>) -> (bool, String) {
+    let signatures = document["signatures"].as_array().map_or(0, Vec::len);
+    if signatures == 0 {
+        return (false, "absent".to_owned());
+    }
+    let Some(verifier) = verifier else {
+        let outcome = "unverifiable: no trusted keys are named by --verify";
+        return (false, outcome.to_owned());
+    };
+    match verifier.verify(document) {
+        Ok(verified) => {
+            let (key, algorithm) = (&verified.key, &verified.algorithm);
+            let outcome = format!("verified by the key {key} ({algorithm}): {}", verified.form);
+            (false, outcome)
+        }
+        Err(problem) => (true, format!("not verified: {problem}")),
+    }
 }

@@ -1,4 +1,4 @@
-//! `a2a check`.
+//! `a2a db check`.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use a2a_server::{SqliteReport, SqliteStore};
 use clap::Args;
 use serde_json::json;
 
-use crate::exit::{Code, Failure};
+use crate::failure::Failure;
 use crate::show::Screen;
 
 /// File to check.
@@ -18,20 +18,17 @@ A file FILE-wal next to it belongs to the database. If it was lost, the latest w
 cannot detect.
 
 Examples:
-  a2a check tasks.db
-  a2a check tasks.db --json | jq .damages
+  a2a db check tasks.db
+  a2a db check tasks.db -o json | jq .damages
 
-Exit codes:
-  0    the file is intact
-  1    it is damaged
-  2    it cannot be read")]
+The exit code is 1 if the file is damaged.")]
 pub(crate) struct Options {
     /// The file of `a2a serve --db`.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
 
-pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
     let file = options.file.display().to_string();
     let checked = tokio::task::spawn_blocking(move || SqliteStore::check(options.file)).await;
     let checked = checked.map_err(Failure::machine(&*file))?;
@@ -65,8 +62,8 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
             }
         }
     }
-    Ok(match damages.is_empty() {
-        true => Code::Done,
-        false => Code::NotDone,
-    })
+    match damages.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Verdict(format!("{file} is damaged"))),
+    }
 }

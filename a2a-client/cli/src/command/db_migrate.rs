@@ -1,9 +1,9 @@
-//! `a2a migrate`.
+//! `a2a db migrate`.
 
 use clap::Args;
 use serde_json::json;
 
-use crate::exit::{Code, Failure};
+use crate::failure::Failure;
 use crate::postgres::PostgresArgs;
 use crate::show::Screen;
 
@@ -15,18 +15,14 @@ Otherwise run this before a new release, as a role that may. Steps only add: ser
 release before go on working.
 
 Examples:
-  a2a migrate postgres://owner@db.example.com/a2a
-  a2a migrate --print | psql --single-transaction -d a2a    after a review, for instance
-
-Exit codes:
-  0    the tables are up to date
-  2    they are not: there is no connection, no right to make tables, or they are of a later release")]
+  a2a db migrate postgres://owner@db.example.com/a2a
+  a2a db migrate --print | psql --single-transaction -d a2a    after a review, for instance")]
 pub(crate) struct Options {
     /// URL of the database.
     #[arg(
         value_name = "URL",
         required_unless_present = "print",
-        env = "A2A_DB",
+        env = "A2ACLI_DB",
         hide_env_values = true
     )]
     db: Option<String>,
@@ -37,7 +33,7 @@ pub(crate) struct Options {
     postgres: PostgresArgs,
 }
 
-pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
     let schema = options.postgres.schema();
     let db = match options.db {
         Some(db) if !options.print => db,
@@ -47,7 +43,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
                 true => screen.value(&json!({ "sql": sql }))?,
                 false => screen.write(&sql)?,
             }
-            return Ok(Code::Done);
+            return Ok(());
         }
     };
     let postgres = options.postgres.options(&db);
@@ -58,5 +54,5 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         true => screen.value(&json!({ "schema": schema }))?,
         false => screen.line(&format!("the tables in schema {schema} are up to date"))?,
     }
-    Ok(Code::Done)
+    Ok(())
 }

@@ -9,8 +9,8 @@ use a2a_inspector::Inspector;
 use clap::Args;
 use tokio::net::TcpListener;
 
-use crate::connection::ConnectionOptions;
-use crate::exit::{Code, Failure};
+use crate::agent::AgentArgs;
+use crate::failure::Failure;
 use crate::files::expand;
 use crate::interrupt;
 use crate::show::{Screen, note};
@@ -24,13 +24,13 @@ the browser's arguments; with --no-open it is printed and nothing more.
 
 Examples:
   a2a inspect http://127.0.0.1:8080
-  a2a inspect travel --protocol-version 0.3 --binding http-json        an agent of the configuration file
-  a2a inspect --no-open --listen 127.0.0.1:0 --json | jq -r .url
+  a2a inspect -a https://agent.example --a2a-version 0.3 --transport HTTP+JSON
+  a2a inspect --no-open --listen 127.0.0.1:0 -o json | jq -r .url
   a2a inspect --proxy-listen 127.0.0.1:7421 --upstream https://agent.example")]
 pub(crate) struct Options {
-    /// Agent to connect to: its URL, `host:port`, or a name from the configuration file. Others are added on the page.
-    #[arg(value_name = "AGENT")]
-    name: Option<String>,
+    /// Agent to connect to. Others are added on the page.
+    #[arg(value_name = "URL")]
+    reference: Option<String>,
     /// Address of the page, on this machine; port 0 takes any free port. Default: 127.0.0.1:7420, or any free port if
     /// that is taken.
     #[arg(long, value_name = "ADDRESS")]
@@ -49,15 +49,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ORIGIN", requires = "proxy_listen")]
     proxy_origin: Vec<String>,
     #[command(flatten)]
-    connection: ConnectionOptions,
+    agent: AgentArgs,
 }
 
-pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
     let stop = interrupt::stop();
-    let settings = match &options.name {
-        Some(name) => Some(options.connection.settings(name)?),
-        None => None,
-    };
+    let settings = options.agent.or(options.reference).settings()?;
     let mut builder = Inspector::builder();
     if let Some(file) = state_file() {
         builder = builder.state_file(file);
@@ -115,7 +112,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     });
     let served = inspector.serve(listener, stop).await;
     served.map_err(Failure::machine(place))?;
-    Ok(Code::Done)
+    Ok(())
 }
 
 /// Returns the path of the file with the saved settings.

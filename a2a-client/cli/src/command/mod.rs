@@ -1,14 +1,19 @@
-//! Subcommands.
+//! The commands, one module each.
 
 pub(crate) mod card;
 pub(crate) mod chat;
-pub(crate) mod check;
+pub(crate) mod config;
+#[cfg(feature = "conformance")]
+pub(crate) mod conformance;
+pub(crate) mod db_check;
+pub(crate) mod db_migrate;
 pub(crate) mod inspect;
-pub(crate) mod migrate;
-pub(crate) mod push;
+mod parts;
+mod push_config;
 pub(crate) mod send;
-pub(crate) mod sent;
+mod sent;
 pub(crate) mod serve;
-pub(crate) mod sign_card;
+mod sign_card;
 pub(crate) mod task;
+mod wait;
 pub(crate) mod webhook;

@@ -1,16 +1,14 @@
-//! `a2a send` and `a2a stream`.
+//! `a2a send`.
 
-use std::path::{Path, PathBuf};
-
-use a2a_client::{Client, Error, Event, SendMessageBuilder, StreamExt, TaskEventStream};
-use a2a_types::{Message, Part, SendMessageResponse, Task, TaskPushNotificationConfig, TaskState};
+use a2a_client::{Client, Event, SendMessageBuilder, StreamExt, TaskEventStream};
+use a2a_types::{Message, Object, Part, SendMessageResponse, Task, TaskPushNotificationConfig};
 use clap::Args;
-use tokio::io::AsyncReadExt;
 
+use super::parts::{PartOptions, read_stdin};
 use super::sent::Sent;
+use super::wait::WaitOptions;
 use crate::agent::AgentArgs;
-use crate::exit::{Code, Failure};
-use crate::files::{OutDirectory, attach};
+use crate::failure::Failure;
 use crate::secret::Secret;
 use crate::show::{self, Events, Screen, note};
 
@@ -18,172 +16,153 @@ use crate::show::{self, Events, Screen, note};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  a2a send https://agent.example tell me a joke
-  a2a stream https://agent.example summarize this --file report.pdf --out answers/
-  a2a send https://agent.example --data '{\"city\": \"Delft\"}'
-  a2a send https://agent.example --task 4f2c… the second one, please
-  echo translate this | a2a send https://agent.example -")]
+  a2a send https://agent.example \"tell me a joke\"
+  a2a send -a https://agent.example --stream \"summarize this\" --file report.pdf
+  a2a send -a https://agent.example --data order.json --media-type application/json
+  a2a send -a https://agent.example --task-id 4f2c… \"the second one, please\"
+  echo translate this | a2a send -a https://agent.example -")]
 pub(crate) struct Options {
     #[command(flatten)]
     agent: AgentArgs,
     /// Text of the message; `-` reads it from standard input.
-    text: Vec<String>,
-    /// Attach this file; may be repeated.
-    #[arg(long = "file", short, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Attach structured data (JSON); may be repeated.
-    #[arg(long, value_name = "JSON", value_parser = read_json)]
-    data: Vec<serde_json::Value>,
-    /// Id of the task to continue.
+    #[arg(value_name = "TEXT")]
+    words: Vec<String>,
+    #[command(flatten)]
+    parts: PartOptions,
+    /// Continue this task: answer its question.
     #[arg(long, value_name = "ID")]
-    task: Option<String>,
-    /// Id of the conversation (`contextId`) to continue.
+    task_id: Option<String>,
+    /// Begin a new task in this context.
     #[arg(long, value_name = "ID")]
-    context: Option<String>,
+    context_id: Option<String>,
+    /// Metadata of the request, a JSON object.
+    #[arg(long, value_name = "JSON", value_parser = read_object)]
+    metadata: Option<Object>,
     /// Media type that the answer may have, like `text/plain`; may be repeated.
     #[arg(long, value_name = "TYPE")]
     accept: Vec<String>,
-    /// Print the last N messages of the task's history after the answer.
-    #[arg(long, value_name = "N")]
-    history: Option<u32>,
-    /// Print the task as soon as the agent has accepted the message.
+    /// Print events as they happen; with `-o json` one on each line.
     #[arg(long)]
-    no_wait: bool,
+    stream: bool,
+    /// Print the ids of the task as soon as the agent has accepted the message.
+    #[arg(long = "async", visible_aliases = ["return-immediately", "no-wait"], overrides_with = "wait")]
+    is_async: bool,
+    #[command(flatten)]
+    wait: WaitOptions,
     /// URL that the agent notifies of the task's events.
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
     /// Token that the agent sends with every notification: the token itself, `@FILE` or `$NAME`.
     #[arg(long, value_name = "TOKEN", requires = "webhook")]
     webhook_token: Option<Secret>,
-    /// Save artifacts as files in this directory; no file is overwritten.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
 }
 
-fn read_json(text: &str) -> Result<serde_json::Value, serde_json::Error> {
-    serde_json::from_str(text)
+/// Reads a JSON object.
+pub(crate) fn read_object(text: &str) -> Result<Object, String> {
+    serde_json::from_str(text).map_err(|error| format!("expected a JSON object: {error}"))
 }
 
-pub(crate) async fn send(options: Options, screen: &Screen) -> Result<Code, Failure> {
-    let sent = Sent::new(options.agent.name(), options.agent.timeout());
-    sent.watch(answer(options, &sent, screen)).await
+impl Options {
+    pub(crate) fn agent(&self) -> &AgentArgs {
+        &self.agent
+    }
 }
 
-pub(crate) async fn stream(options: Options, screen: &Screen) -> Result<Code, Failure> {
-    let sent = Sent::new(options.agent.name(), options.agent.timeout());
-    let work = async {
-        let out = options.out.clone();
-        let (_, sending) = options.sending(&sent).await?;
-        follow(sending.follow(), out.as_deref(), Some(&sent), screen).await
+pub(crate) async fn run(mut options: Options, screen: &Screen) -> Result<(), Failure> {
+    options.agent.take_from(&mut options.words);
+    let agent = options.agent.clone();
+    let sent = Sent::new(&agent);
+    sent.watch(send(options, &agent, &sent, screen)).await
+}
+
+async fn send(
+    options: Options,
+    agent: &AgentArgs,
+    sent: &Sent,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let (waits, stream) = (!options.is_async || options.wait.wait, options.stream);
+    let wait = options.wait.clone();
+    let (client, sending) = options.sending(sent, screen).await?;
+    let streams = |client: &Client| {
+        let card = client.card();
+        card.is_none_or(|card| card.capabilities.streaming == Some(true))
     };
-    sent.watch(work).await
-}
-
-/// Prints the answer, once the agent has one.
-async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, Failure> {
-    let (out, history, waits) = (options.out.clone(), options.history, !options.no_wait);
-    let (client, sending) = options.sending(sent).await?;
-    let mut task = match sending.await? {
-        SendMessageResponse::Task(task) => task,
-        SendMessageResponse::Message(message) => {
-            let context = message.context_id.clone().filter(|_| !screen.json);
-            Events::default().show(&Event::Message(message), screen)?;
-            if let Some(context) = context {
-                note(&format!("context {context}"));
-            }
-            return Ok(Code::Done);
+    if stream && streams(&client) {
+        return follow(sending.follow(), agent, sent, screen).await;
+    }
+    if stream {
+        note("the agent does not stream: its answer is shown once it is whole");
+    }
+    let sending = if waits {
+        sending
+    } else {
+        sending.return_immediately()
+    };
+    let task = match sending.await? {
+        SendMessageResponse::Message(message) if screen.json => {
+            return screen.value(&SendMessageResponse::Message(message));
         }
+        SendMessageResponse::Message(message) => return show::message(screen, &message),
+        SendMessageResponse::Task(task) => task,
     };
     sent.is_about(&task.id);
-    if waits && goes_on(task.status.state) {
-        task = settled(&client, task, history).await?;
-    }
-    show::task(screen, &task)?;
-    if history.is_some() {
-        show::history(screen, &task)?;
-    }
-    if let Some(directory) = out {
-        OutDirectory::new(directory).save_all(&task.artifacts)?;
-    }
-    Ok(Code::of(task.status.state))
-}
-
-/// Returns whether a task continues, as far as is known: some agents answer before they are done.
-fn goes_on(state: TaskState) -> bool {
-    !state.is_settled()
-}
-
-/// Waits until the task has ended or waits for its caller, and returns it.
-async fn settled(client: &Client, task: Task, history: Option<u32>) -> Result<Task, Failure> {
-    let mut updates = match client.subscribe(task.id.clone()).await {
-        Ok(updates) => updates,
-        // Some agents forget a task at its end, and call that by a word of their own.
-        Err(_) if task.status.state == TaskState::Unspecified => return Ok(task),
-        Err(error) => return Err(error.into()),
+    let task = match waits {
+        true => wait.until_settled(&client, task, None).await?,
+        false => task,
     };
-    while let Some(event) = updates.next().await {
-        match event {
-            Ok(_) => {}
-            Err(_) if task.status.state == TaskState::Unspecified => return Ok(task),
-            Err(error) => return Err(error.into()),
-        }
-        let state = updates.task().map(|task| task.status.state);
-        if !state.is_none_or(goes_on) {
-            break;
-        }
-    }
-    match client.get_task(task.id.clone(), history).await {
-        Ok(task) => Ok(task),
-        // Not all agents keep a task that has ended.
-        Err(Error::Agent(_)) => Ok(updates.task().cloned().unwrap_or(task)),
-        Err(error) => Err(error.into()),
+    show_task(screen, &task)?;
+    show::outcome(screen, &task, agent)
+}
+
+/// Prints a task as the answer to a message.
+fn show_task(screen: &Screen, task: &Task) -> Result<(), Failure> {
+    match screen.json {
+        true => screen.value(&SendMessageResponse::Task(task.clone())),
+        false => show::task(screen, task, screen.verbose),
     }
 }
 
 impl Options {
     /// Connects and prepares the message.
-    async fn sending(self, sent: &Sent) -> Result<(Client, SendMessageBuilder), Failure> {
-        let mut parts = Vec::new();
-        let text = match self.text.as_slice() {
-            [only] if only == "-" => {
-                let mut text = String::new();
-                let read = tokio::io::stdin().read_to_string(&mut text).await;
-                read.map_err(Failure::machine("cannot read standard input"))?;
-                text
-            }
+    async fn sending(
+        self,
+        sent: &Sent,
+        screen: &Screen,
+    ) -> Result<(Client, SendMessageBuilder), Failure> {
+        let text = match self.words.as_slice() {
+            [only] if only == "-" => read_stdin().await?,
             words => words.join(" "),
         };
+        let mut parts = Vec::new();
         if !text.is_empty() {
             parts.push(Part::text(text));
         }
-        for file in &self.files {
-            parts.push(attach(file)?);
-        }
-        parts.extend(self.data.into_iter().map(Part::data));
+        parts.extend(self.parts.read().await?);
         if parts.is_empty() {
             return Err(Failure::usage(
-                "the message is empty: expected TEXT, --file or --data",
+                "the message is empty: expected TEXT, --text, --file or --data",
             ));
         }
         let client = self.agent.connect().await?;
         let message = Message::new(a2a_types::Role::User, parts);
-        let task = self.task.clone().map(Into::into);
+        if screen.verbose && !screen.json {
+            show::message(screen, &message)?;
+        }
+        let task = self.task_id.clone().map(Into::into);
         sent.begin(&client, message.message_id.clone(), task);
         let mut sending = client.send(message);
-        if let Some(task) = self.task {
+        if let Some(task) = self.task_id {
             sending = sending.task(task);
         }
-        if let Some(context) = self.context {
+        if let Some(context) = self.context_id {
             sending = sending.context(context);
+        }
+        if let Some(metadata) = self.metadata {
+            sending = sending.metadata(metadata);
         }
         if !self.accept.is_empty() {
             sending = sending.accepted_output_modes(self.accept);
-        }
-        if let Some(history) = self.history {
-            sending = sending.history_length(history);
-        }
-        if self.no_wait {
-            sending = sending.return_immediately();
         }
         if let Some(url) = self.webhook {
             sending = sending.webhook(TaskPushNotificationConfig {
@@ -196,39 +175,43 @@ impl Options {
     }
 }
 
-/// Prints the events of a task until it ends or waits, and saves its artifacts.
-pub(crate) async fn follow(
+/// Prints the events of a task until it ends or waits.
+async fn follow(
     mut updates: TaskEventStream,
-    out: Option<&Path>,
+    agent: &AgentArgs,
+    sent: &Sent,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let mut events = Events::default();
+    let outcome = print_events(&mut updates, &mut events, Some(sent), screen, |_| {}).await;
+    events.end(updates.task(), screen)?;
+    outcome?;
+    match updates.task() {
+        Some(task) => show::outcome(screen, task, agent),
+        None => Ok(()),
+    }
+}
+
+/// Prints events until there are no more, and hands each to `observe`.
+pub(crate) async fn print_events(
+    updates: &mut TaskEventStream,
+    events: &mut Events,
     sent: Option<&Sent>,
     screen: &Screen,
-) -> Result<Code, Failure> {
-    let mut events = Events::default();
+    mut observe: impl FnMut(&Event),
+) -> Result<(), Failure> {
     let mut reconnections = 0;
     while let Some(event) = updates.next().await {
-        let event = event.inspect_err(|_| drop(events.close(screen)))?;
+        let event = event?;
         if updates.reconnections() > reconnections {
             reconnections = updates.reconnections();
-            events.close(screen)?;
-            note("(the connection broke; reconnected)");
+            note("the connection broke, and is there again");
         }
         events.show(&event, screen)?;
         if let (Some(sent), Some(task)) = (sent, updates.task()) {
             sent.is_about(&task.id);
         }
+        observe(&event);
     }
-    events.close(screen)?;
-    let Some(task) = updates.task() else {
-        return Ok(Code::Done);
-    };
-    if let Some(directory) = out {
-        OutDirectory::new(directory).save_all(&task.artifacts)?;
-    }
-    if task.status.state == TaskState::InputRequired && !screen.json {
-        let id = &task.id;
-        note(&format!(
-            "the agent waits for input: answer with a2a send AGENT --task {id} TEXT"
-        ));
-    }
-    Ok(Code::of(task.status.state))
+    Ok(())
 }

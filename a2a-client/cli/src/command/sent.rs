@@ -3,15 +3,16 @@
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
-use a2a_client::{Client, Error, Phase};
+use a2a_client::Client;
 use a2a_types::{ListTasksRequest, MessageId, Task, TaskId};
 
-use crate::exit::{Code, Failure};
+use crate::agent::AgentArgs;
+use crate::failure::Failure;
 use crate::interrupt;
 
 /// A sent message and its task, if known: for a caller that stops waiting.
 pub(crate) struct Sent {
-    /// The agent as named on the command line.
+    /// The agent as an option names it.
     agent: String,
     /// Limit on the time of the whole command.
     limit: Option<Duration>,
@@ -21,10 +22,10 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    pub(crate) fn new(agent: &str, limit: Option<Duration>) -> Self {
+    pub(crate) fn new(agent: &AgentArgs) -> Self {
         Self {
-            agent: agent.to_owned(),
-            limit,
+            agent: agent.as_option(),
+            limit: agent.timeout(),
             to: OnceCell::new(),
             task: Cell::default(),
         }
@@ -45,8 +46,8 @@ impl Sent {
     /// Runs a command. When it is interrupted, or takes too long, the error says how to continue.
     pub(crate) async fn watch(
         &self,
-        work: impl Future<Output = Result<Code, Failure>>,
-    ) -> Result<Code, Failure> {
+        work: impl Future<Output = Result<(), Failure>>,
+    ) -> Result<(), Failure> {
         let why = tokio::select! {
             biased;
             () = interrupt::first() => Failure::Interrupted,
@@ -59,12 +60,12 @@ impl Sent {
         let hint = match self.task(client, message).await {
             Some(task) => {
                 format!(
-                    "the task continues: follow it with a2a subscribe {} {task}",
+                    "the task continues: follow it with a2a task get {} --wait {task}",
                     self.agent
                 )
             }
             None => format!(
-                "the agent may have received the message: `a2a list {}` shows its tasks",
+                "the agent may have received the message: `a2a task list {}` shows its tasks",
                 self.agent
             ),
         };
@@ -79,8 +80,7 @@ impl Sent {
             return std::future::pending().await;
         };
         tokio::time::sleep(limit).await;
-        let phase = Phase::Deadline;
-        Error::Timeout { phase, limit }.into()
+        Failure::TimedOut(limit)
     }
 
     /// Returns the task. If the agent has not named it yet, looks for the message in the histories of

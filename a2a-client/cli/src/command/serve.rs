@@ -19,7 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::authentication::AuthenticationArgs;
 use crate::card_keys::signing_key;
-use crate::exit::{Code, Failure};
+use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogOptions;
 use crate::metrics::Metrics;
@@ -42,7 +42,7 @@ Examples:
   a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
   a2a serve joke --public-url https://agent.example/joke/ --sign-key key.pem
   a2a serve echo --log a2a_server=debug                        or set RUST_LOG
-  a2a serve echo --json | jq -r .url
+  a2a serve echo -o json | jq -r .url
 
 With TLS, and a certificate authority of your own:
   openssl req -x509 -newkey rsa:3072 -nodes -days 365 -subj /CN=authority \\
@@ -51,10 +51,10 @@ With TLS, and a certificate authority of your own:
     -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=CA:FALSE \\
     -CA ca.pem -CAkey ca-key.pem -keyout key.pem -out cert.pem
   a2a serve joke --tls-cert cert.pem --tls-key key.pem
-  a2a card https://localhost:8080 --ca ca.pem")]
+  a2a card get https://localhost:8080 --ca ca.pem")]
 pub(crate) struct Options {
     /// Demo agent to run.
-    #[arg(value_enum)]
+    #[arg(value_enum, default_value = "joke")]
     agent: Demo,
     /// Address to listen on; port 0 takes any free port.
     #[arg(long, alias = "listen", default_value = "127.0.0.1:8080")]
@@ -69,7 +69,7 @@ pub(crate) struct Options {
     sign_key: Option<PathBuf>,
     /// SQLite file that keeps the tasks, or URL of a Postgres database, which any number of servers share; unfinished
     /// tasks continue after a restart. Default: in memory.
-    #[arg(long, value_name = "FILE|URL", env = "A2A_DB", hide_env_values = true)]
+    #[arg(long, value_name = "FILE|URL")]
     db: Option<String>,
     /// Seconds for which a running turn waits for a Postgres database that is away. After that it is interrupted, and
     /// resumed once the database is back.
@@ -95,7 +95,7 @@ pub(crate) struct Options {
     local_webhooks: bool,
     /// Seal the webhooks in the database by the first key in this file, and open them by any: in each line an id and 32
     /// bytes in Base64.
-    #[arg(long, value_name = "FILE", env = "A2A_SEAL_KEY_FILE")]
+    #[arg(long, value_name = "FILE")]
     encryption_key_file: Option<PathBuf>,
     #[command(flatten)]
     log: LogOptions,
@@ -114,7 +114,7 @@ enum Demo {
     Reference,
 }
 
-pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
     match options.agent {
         Demo::Echo => serve(Echo::card(), Echo, options, screen).await,
         Demo::Joke => serve(Joker::card(), Joker, options, screen).await,
@@ -127,7 +127,7 @@ async fn serve(
     agent: impl Agent,
     options: Options,
     screen: &Screen,
-) -> Result<Code, Failure> {
+) -> Result<(), Failure> {
     let stop = interrupt::stop();
     card.capabilities.push_notifications = Some(true);
     // First of all: counts made before the recorder is installed are lost.
@@ -211,7 +211,7 @@ async fn serve(
             }
             let trust = if has_tls { " --ca FILE" } else { "" };
             eprintln!(
-                "try: a2a card {0}{trust}\n     a2a chat {0}{trust}",
+                "try: a2a card get {0}{trust}\n     a2a chat {0}{trust}",
                 bound.url()
             );
         }
@@ -229,7 +229,7 @@ async fn serve(
         exporting.shutdown().await;
     }
     run.map_err(Failure::machine(place))?;
-    Ok(Code::Done)
+    Ok(())
 }
 
 /// Returns the URL that the card is to name, if it does not name the host that each caller used.

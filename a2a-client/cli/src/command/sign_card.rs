@@ -1,4 +1,4 @@
-//! `a2a sign-card`.
+//! `a2a card sign`.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::card_keys::signing_key;
-use crate::exit::{Code, Failure};
+use crate::failure::Failure;
 use crate::show::Screen;
 
 /// Card to sign, and the key.
@@ -21,9 +21,9 @@ verifier finds one: by the text of the specification, and as the official SDKs s
 
 Examples:
   openssl genpkey -algorithm ed25519 -out key.pem
-  a2a sign-card card.json --key key.pem --kid 2026-1 > signed.json
-  a2a sign-card --key key.pem --kid 2026-1 --jwks > jwks.json
-  a2a card https://agent.example --verify jwks.json")]
+  a2a card sign card.json --key key.pem --kid 2026-1 > signed.json
+  a2a card sign --key key.pem --kid 2026-1 --jwks > jwks.json
+  a2a card get https://agent.example --verify jwks.json")]
 pub(crate) struct Options {
     /// The card, as JSON.
     #[arg(value_name = "FILE", required_unless_present = "jwks")]
@@ -54,7 +54,7 @@ enum AlgorithmName {
     EdDsa,
 }
 
-pub(crate) fn run(options: &Options, screen: &Screen) -> Result<Code, Failure> {
+pub(crate) fn run(options: &Options, screen: &Screen) -> Result<(), Failure> {
     let mut key = signing_key(&options.key)?;
     if let Some(kid) = &options.kid {
         key = key.named(kid);
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options, screen: &Screen) -> Result<Code, Failure> {
     }
     let Some(file) = &options.card else {
         print(&serde_json::json!(Jwks::of([&key])), screen)?;
-        return Ok(Code::Done);
+        return Ok(());
     };
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).map_err(Failure::machine(&*name))?;
@@ -93,7 +93,7 @@ pub(crate) fn run(options: &Options, screen: &Screen) -> Result<Code, Failure> {
         .map(|signature| serde_json::json!(signature));
     card["signatures"] = ours.chain(others.cloned()).collect();
     print(&card, screen)?;
-    Ok(Code::Done)
+    Ok(())
 }
 
 fn print(document: &Value, screen: &Screen) -> Result<(), Failure> {

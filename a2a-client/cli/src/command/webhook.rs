@@ -4,14 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use a2a_client::HttpClient;
-use a2a_client::terminal::escape_line;
 use a2a_client::webhook::{JwksUrl, JwtVerifier, Notification, Receiver, Secret as Signature};
 use a2a_transport::http::{ServeOptions, serve};
 use clap::{Args, Subcommand};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use crate::exit::{Code, Failure};
+use crate::failure::Failure;
 use crate::secret::Secret;
 use crate::show::{Events, Screen, note};
 
@@ -29,8 +28,8 @@ A notification must pass all checks that the options request. Without such an op
 
 Examples:
   a2a webhook listen 127.0.0.1:9000 --token '$HOOK_TOKEN'
-  a2a webhook listen --jwks https://agent.example/.well-known/jwks.json --json
-  a2a webhook listen --count 1 --json | jq .event.task.status")]
+  a2a webhook listen --jwks https://agent.example/.well-known/jwks.json -o json
+  a2a webhook listen --count 1 -o json | jq .event.task.status")]
 pub(crate) struct Options {
     /// Address to listen on; port 0 takes any free port.
     #[arg(default_value = "127.0.0.1:9000")]
@@ -58,7 +57,7 @@ pub(crate) struct Options {
     count: Option<usize>,
 }
 
-pub(crate) async fn run(command: WebhookCommand, screen: &Screen) -> Result<Code, Failure> {
+pub(crate) async fn run(command: WebhookCommand, screen: &Screen) -> Result<(), Failure> {
     let WebhookCommand::Listen(options) = command;
     let (sender, mut received) = mpsc::channel::<Notification>(16);
     let sender = Arc::new(sender);
@@ -109,7 +108,7 @@ pub(crate) async fn run(command: WebhookCommand, screen: &Screen) -> Result<Code
     }
     drop(stop);
     let _ = serving.await;
-    Ok(Code::Done)
+    Ok(())
 }
 
 fn show(notification: &Notification, screen: &Screen) -> Result<(), Failure> {
@@ -131,11 +130,11 @@ fn show(notification: &Notification, screen: &Screen) -> Result<(), Failure> {
         .as_ref()
         .map_or("a task", |task| task.as_str());
     match &notification.event {
-        None => screen.line(&format!("{} has changed", escape_line(about))),
+        None => screen.field("Changed", about),
         Some(event) => {
             let mut events = Events::default();
             events.show(event, screen)?;
-            events.close(screen)
+            events.end(None, screen)
         }
     }
 }

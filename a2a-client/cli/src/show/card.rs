@@ -1,97 +1,73 @@
 //! Output of agent cards.
 
-use a2a_client::SignatureForm;
 use a2a_types::{AgentCard, SecurityRequirement, SecurityScheme};
 
-use super::{Screen, bold, dim, line, text};
-use crate::exit::Failure;
+use super::Screen;
+use crate::failure::Failure;
 
 /// Prints the abilities and interfaces of an agent.
 pub(crate) fn card(screen: &Screen, card: &AgentCard) -> Result<(), Failure> {
-    if screen.json {
-        return screen.value(card);
-    }
-    screen.line(&format!(
-        "{} {}",
-        bold(&line(&card.name)),
-        dim(&line(&card.version))
-    ))?;
-    screen.line(&text(&card.description))?;
+    screen.field("Name", &card.name)?;
+    screen.field("Version", &card.version)?;
+    screen.field("Description", &card.description)?;
     if let Some(provider) = &card.provider {
-        let (name, url) = (line(&provider.organization), line(&provider.url));
-        screen.line(&format!("by {name} {}", dim(&url)))?;
+        let text = format!("{}, {}", provider.organization, provider.url);
+        screen.field("Provider", &text)?;
     }
-    screen.line("")?;
-    screen.line(&bold("interfaces"))?;
     for interface in &card.supported_interfaces {
-        let version = line(&interface.protocol_version);
-        let binding = line(&interface.protocol_binding);
+        let (binding, version) = (&interface.protocol_binding, &interface.protocol_version);
         let spoken = match interface.protocol_version() {
             Some(_) if a2a_client::Binding::of(interface).is_some() => "",
-            _ => "  (not supported by this client)",
+            _ => " (not spoken by this program)",
         };
-        screen.line(&format!(
-            "  {version:4} {binding:10} {}{spoken}",
-            line(&interface.url)
-        ))?;
+        let tenant = interface.tenant.as_deref();
+        let tenant = tenant.map_or(String::new(), |tenant| format!(" tenant {tenant}"));
+        let text = format!("{binding} {version} {}{tenant}{spoken}", interface.url);
+        screen.field("Interface", &text)?;
     }
     let capabilities = &card.capabilities;
     let can = [
-        ("streams", capabilities.streaming),
-        ("webhooks", capabilities.push_notifications),
-        ("an extended card", capabilities.extended_agent_card),
+        ("streaming", capabilities.streaming),
+        ("push notifications", capabilities.push_notifications),
+        ("extended card", capabilities.extended_agent_card),
     ];
     let can = can.iter().filter(|(_, offered)| *offered == Some(true));
     let can: Vec<_> = can.map(|(name, _)| *name).collect();
-    if !can.is_empty() {
-        screen.line(&format!("{}  {}", bold("offers"), can.join(", ")))?;
-    }
+    let can = if can.is_empty() {
+        "none".to_owned()
+    } else {
+        can.join(", ")
+    };
+    screen.field("Capabilities", &can)?;
     for extension in &capabilities.extensions {
-        screen.line(&format!("  extension {}", line(&extension.uri)))?;
+        let required = if extension.required {
+            " (required)"
+        } else {
+            ""
+        };
+        screen.field("Extension", &format!("{}{required}", extension.uri))?;
+    }
+    for (name, scheme) in &card.security_schemes {
+        screen.field(
+            "Security scheme",
+            &format!("{name}, {}", authentication(scheme)),
+        )?;
     }
     if !card.security_schemes.is_empty() {
-        screen.line(&bold("authentication"))?;
-        for (name, scheme) in &card.security_schemes {
-            screen.line(&format!(
-                "  {}: {}",
-                line(name),
-                line(&authentication(scheme))
-            ))?;
-        }
-        let alternatives = card.security_requirements.iter().map(requirement);
-        let alternatives: Vec<_> = alternatives.collect();
+        let alternatives: Vec<_> = card.security_requirements.iter().map(requirement).collect();
         let needed = match alternatives.is_empty() {
-            true => "none of them".to_owned(),
+            true => "none of the schemes".to_owned(),
             false => alternatives.join(", or "),
         };
-        screen.line(&format!("  needed: {}", line(&needed)))?;
+        screen.field("Required", &needed)?;
     }
-    screen.line(&bold("skills"))?;
     for skill in &card.skills {
-        screen.line(&format!(
-            "  {}  {}",
-            bold(&line(&skill.name)),
-            line(&skill.description)
-        ))?;
+        screen.field("Skill", &format!("{}, {}", skill.name, skill.description))?;
         for example in &skill.examples {
-            screen.line(&dim(&format!("    “{}”", line(example))))?;
+            screen.field("Example", example)?;
         }
     }
     Ok(())
-}
-
-/// Prints the signature that verified a card.
-pub(crate) fn signature(
-    screen: &Screen,
-    key: &str,
-    algorithm: &str,
-    form: SignatureForm,
-) -> Result<(), Failure> {
-    let (key, algorithm) = (line(key), line(algorithm));
-    screen.line(&format!(
-        "{}  by the key {key} ({algorithm}): {form}",
-        bold("signed")
-    ))
 }
 
 /// Describes schemes that are needed together, by their names.
@@ -116,21 +92,19 @@ fn authentication(scheme: &SecurityScheme) -> String {
         }
         SecurityScheme::HttpAuthSecurityScheme(http) => {
             match http.scheme.to_ascii_lowercase().as_str() {
-                "basic" => "a name and password (--basic)".to_owned(),
-                "bearer" => "a bearer token (--bearer)".to_owned(),
+                "basic" => "name and password (--basic)".to_owned(),
+                "bearer" => "bearer token (--bearer)".to_owned(),
                 other => format!("HTTP authentication `{other}`"),
             }
         }
         SecurityScheme::OAuth2SecurityScheme(_) => {
-            "OAuth 2.0 (--oauth-client, --bearer)".to_owned()
+            "OAuth 2.0 (--oauth-client, --oauth-device, --bearer)".to_owned()
         }
-        SecurityScheme::OpenIdConnectSecurityScheme(oidc) => {
-            format!(
-                "OpenID Connect at {} (--oauth-client, --bearer)",
-                oidc.open_id_connect_url
-            )
-        }
-        SecurityScheme::MtlsSecurityScheme(_) => "a certificate (--cert, --key)".to_owned(),
-        _ => "a scheme that this client does not know".to_owned(),
+        SecurityScheme::OpenIdConnectSecurityScheme(oidc) => format!(
+            "OpenID Connect at {} (--oauth-client, --oauth-device, --bearer)",
+            oidc.open_id_connect_url
+        ),
+        SecurityScheme::MtlsSecurityScheme(_) => "client certificate (--cert, --key)".to_owned(),
+        _ => "a scheme that this program does not know".to_owned(),
     }
 }

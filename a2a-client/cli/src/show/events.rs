@@ -1,21 +1,26 @@
 //! Output of events as they happen.
 
-use a2a_client::terminal::escape_line;
-use a2a_types::extension::question::AnswerForm;
+use std::collections::HashMap;
+
 use a2a_types::{
-    Artifact, ArtifactId, Event, Message, TaskArtifactUpdateEvent, TaskId, TaskStatus,
+    Artifact, ArtifactId, Content, Event, Part, Task, TaskArtifactUpdateEvent, TaskId,
 };
 
-use super::{Screen, bold, dim, parts, state};
-use crate::exit::Failure;
+use super::task::{artifact, ids, status};
+use super::{INDENT, Screen, indented, message, task};
+use crate::failure::Failure;
 
-/// Prints events; text that comes in chunks, chunk by chunk.
+/// Prints events. Text that comes in pieces is one block, which grows with each.
 #[derive(Default)]
 pub(crate) struct Events {
-    /// Artifact of the current line, which has no line break yet.
+    /// Artifact whose block is not closed yet.
     open: Option<ArtifactId>,
-    /// The task shown last.
+    /// Names of the artifacts that were printed.
+    names: HashMap<ArtifactId, String>,
+    /// Task that was printed last.
     task: Option<TaskId>,
+    /// Set if the last event told the state of the task.
+    told_state: bool,
 }
 
 impl Events {
@@ -23,95 +28,94 @@ impl Events {
         if screen.json {
             return screen.value(event);
         }
+        if let Event::ArtifactUpdate(update) = event {
+            return self.chunk(update, screen);
+        }
+        self.close(screen)?;
+        self.told_state = true;
         match event {
-            Event::Message(message) => {
-                self.close(screen)?;
-                screen.line(&parts(&message.parts))
+            Event::Message(answer) => message(screen, answer),
+            Event::Task(snapshot) if self.task.as_ref() == Some(&snapshot.id) => {
+                // The same task again: its status is new, and perhaps artifacts are.
+                ids(screen, Some(&snapshot.id), snapshot.context_id.as_ref())?;
+                status(screen, &snapshot.status)?;
+                for new in &snapshot.artifacts {
+                    if !self.names.contains_key(&new.artifact_id) {
+                        self.learn(new);
+                        artifact(screen, new)?;
+                    }
+                }
+                Ok(())
             }
-            Event::Task(task) => {
-                self.close(screen)?;
-                if self.task.as_ref() == Some(&task.id) {
-                    // The same task again: only its status is new.
-                    return self.status(&task.status, screen);
-                }
-                self.task = Some(task.id.clone());
-                let id = dim(&escape_line(task.id.as_str()));
-                let context = task.context_id.as_ref();
-                let context =
-                    context.map(|id| format!("  context {}", dim(&escape_line(id.as_str()))));
-                screen.line(&format!("task {id}{}", context.unwrap_or_default()))?;
-                self.status(&task.status, screen)?;
-                let mut artifacts = task.artifacts.iter();
-                artifacts.try_for_each(|artifact| self.artifact(artifact, screen))?;
-                self.close(screen)?;
-                if !task.artifacts.is_empty() || task.status.message.is_some() {
-                    return Ok(());
-                }
-                // Some agents answer in the history alone.
-                let mut messages = task.answer_messages();
-                messages.try_for_each(|message| screen.line(&parts(&message.parts)))
+            Event::Task(snapshot) => {
+                self.task = Some(snapshot.id.clone());
+                snapshot
+                    .artifacts
+                    .iter()
+                    .for_each(|known| self.learn(known));
+                task(screen, snapshot, screen.verbose)
             }
             Event::StatusUpdate(update) => {
-                self.close(screen)?;
-                self.status(&update.status, screen)
+                ids(screen, Some(&update.task_id), update.context_id.as_ref())?;
+                status(screen, &update.status)
             }
-            Event::ArtifactUpdate(update) => self.chunk(update, screen),
+            Event::ArtifactUpdate(_) => Ok(()),
         }
     }
 
-    /// Ends the current line.
-    pub(crate) fn close(&mut self, screen: &Screen) -> Result<(), Failure> {
+    /// Ends the output: closes the last block, and tells the state unless the last event did.
+    pub(crate) fn end(&mut self, last: Option<&Task>, screen: &Screen) -> Result<(), Failure> {
+        self.close(screen)?;
+        match last {
+            Some(last) if !self.told_state && !screen.json => {
+                ids(screen, Some(&last.id), last.context_id.as_ref())?;
+                status(screen, &last.status)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Closes the block.
+    fn close(&mut self, screen: &Screen) -> Result<(), Failure> {
         match self.open.take() {
-            Some(_) => screen.line(""),
+            Some(_) => screen.write("\n\n"),
             None => Ok(()),
         }
     }
 
-    fn status(&mut self, status: &TaskStatus, screen: &Screen) -> Result<(), Failure> {
-        let says = status.message.as_ref();
-        let says = says.map(|message| parts(&message.parts) + &choices(message));
-        let says = says.map_or(String::new(), |says| format!(": {says}"));
-        screen.line(&format!("● {}{says}", state(status.state)))
-    }
-
     fn chunk(&mut self, update: &TaskArtifactUpdateEvent, screen: &Screen) -> Result<(), Failure> {
-        let goes_on = update.append && self.open.as_ref() == Some(&update.artifact.artifact_id);
-        if !goes_on {
+        let artifact = &update.artifact;
+        self.told_state = false;
+        self.learn(artifact);
+        let is_text = |part: &Part| matches!(part.content, Content::Text(_));
+        let is_text = !screen.verbose && artifact.parts.iter().all(is_text);
+        let goes_on = update.append && self.open.as_ref() == Some(&artifact.artifact_id);
+        if !goes_on || !is_text {
             self.close(screen)?;
-            return match update.append {
-                // The artifact began before this output.
-                true => self.begin(&update.artifact, "… ", screen),
-                false => self.begin(&update.artifact, "", screen),
-            };
+            let name = self.names.get(&artifact.artifact_id);
+            let name = name.map_or(artifact.artifact_id.as_str(), String::as_str);
+            screen.field("Artifact", name)?;
         }
-        screen.write(&parts(&update.artifact.parts))
+        if !is_text {
+            return screen.parts(&artifact.parts);
+        }
+        if self.open.is_none() {
+            screen.write(&format!("Text:\n{INDENT}"))?;
+            self.open = Some(artifact.artifact_id.clone());
+        }
+        let texts = artifact.parts.iter().filter_map(Part::as_text);
+        screen.write(&indented(&texts.collect::<String>()))
     }
 
-    fn artifact(&mut self, artifact: &Artifact, screen: &Screen) -> Result<(), Failure> {
-        self.close(screen)?;
-        self.begin(artifact, "", screen)
-    }
-
-    fn begin(&mut self, artifact: &Artifact, before: &str, screen: &Screen) -> Result<(), Failure> {
-        let name = artifact
-            .name
-            .as_deref()
-            .unwrap_or(artifact.artifact_id.as_str());
-        let name = bold(&escape_line(name));
-        let content = parts(&artifact.parts);
-        let gap = if content.contains('\n') { "\n" } else { " " };
-        self.open = Some(artifact.artifact_id.clone());
-        screen.write(&format!("◆ {name}{gap}{before}{content}"))
+    /// Keeps the name of an artifact: later chunks often lack it.
+    fn learn(&mut self, artifact: &Artifact) {
+        let id = &artifact.artifact_id;
+        if self.names.len() < MAX_NAMES && !self.names.contains_key(id) {
+            let name = artifact.name.as_deref().unwrap_or(id.as_str());
+            self.names.insert(id.clone(), name.to_owned());
+        }
     }
 }
 
-/// Returns the answers that the agent offers to a question, in brackets.
-fn choices(question: &Message) -> String {
-    match AnswerForm::of(question) {
-        Some(AnswerForm::Choices(choices)) => {
-            let choices: Vec<_> = choices.iter().map(|it| escape_line(it)).collect();
-            dim(&format!(" [{}]", choices.join(" | ")))
-        }
-        _ => String::new(),
-    }
-}
+/// Artifacts whose names are kept.
+const MAX_NAMES: usize = 10_000;

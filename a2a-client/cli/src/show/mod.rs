@@ -1,52 +1,54 @@
-//! Output for people or for programs.
+//! Output: fields and blocks of text, or JSON.
+//!
+//! A field is a line `Label: value`. A block is a line `Label:`, indented lines, and an empty line. Nothing depends on
+//! the terminal.
 
 mod card;
 mod events;
 mod task;
 
-pub(crate) use self::card::{card, signature};
+pub(crate) use self::card::card;
 pub(crate) use self::events::Events;
-pub(crate) use self::task::{history, task, tasks, webhook};
+pub(crate) use self::task::{message, outcome, push_config, task, tasks};
 
 use std::io::{self, Write};
 
 use a2a_client::terminal::{escape, escape_json, escape_line};
 use a2a_types::{Content, Part, TaskState};
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::deviations;
-use crate::exit::Failure;
+use crate::failure::Failure;
+use crate::redaction::redact;
 
 /// The standard output.
 pub(crate) struct Screen {
     /// Set if the output is for programs.
     pub(crate) json: bool,
+    /// Set if everything that was exchanged is shown.
+    pub(crate) verbose: bool,
 }
 
 impl Screen {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json }
-    }
-
-    /// Writes a line of JSON, with the deviations that were found since the last one as the member `deviations`.
+    /// Writes a line of JSON.
     pub(crate) fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let found = deviations::take();
-        if found.is_empty() {
-            return self.line(&json(value).map_err(io::Error::other)?);
-        }
-        let mut value = serde_json::to_value(value).map_err(io::Error::other)?;
-        if let Some(object) = value.as_object_mut() {
-            object.insert("deviations".to_owned(), serde_json::json!(found));
-        }
-        self.line(&json(&value).map_err(io::Error::other)?)
+        let line = serde_json::to_string(value).map_err(io::Error::other)?;
+        self.line(&escape_json(&line))
     }
 
-    /// Shows people the deviations that were found since the last time, a line each.
+    /// Tells of the deviations that were found since the last time, a line each.
     pub(crate) fn deviations(&self) {
-        if !self.json {
-            deviations::take_lines().iter().for_each(|line| note(line));
-        }
+        deviations::take_lines().iter().for_each(|line| note(line));
+    }
+
+    /// Writes a field. The value becomes one line.
+    pub(crate) fn field(&self, label: &str, value: &str) -> Result<(), Failure> {
+        self.line(&format!("{label}: {}", one_line(value)))
+    }
+
+    /// Writes a block.
+    pub(crate) fn block(&self, label: &str, content: &str) -> Result<(), Failure> {
+        self.write(&format!("{label}:\n{INDENT}{}\n\n", indented(content)))
     }
 
     /// Writes a line.
@@ -56,102 +58,107 @@ impl Screen {
 
     /// Writes text and flushes it.
     pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
+        let mut out = io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         written.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::OutputClosed,
             _ => Failure::machine("cannot write to standard output")(error),
         })
     }
-}
 
-/// Writes a line to the standard error, safe for a terminal. Nothing can be done if that fails.
-pub(crate) fn note(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{}", escape_line(line));
-}
+    /// Writes the parts of a message or an artifact: text and data as blocks, files as fields. Adjacent texts are one
+    /// block.
+    pub(crate) fn parts(&self, parts: &[Part]) -> Result<(), Failure> {
+        let mut text = String::new();
+        for part in parts {
+            match &part.content {
+                Content::Text(more) if !self.verbose => {
+                    text.push_str(more);
+                    continue;
+                }
+                _ => self.text(&mut text)?,
+            }
+            if self.verbose {
+                self.details(part)?;
+            }
+            match &part.content {
+                Content::Text(text) => self.block("Text", text)?,
+                Content::Data(data) => self.block("Data", &format!("{data:#}"))?,
+                Content::Url(_) | Content::Raw(_) => self.field("File", &file(part))?,
+            }
+        }
+        self.text(&mut text)
+    }
 
-/// Returns a peer's text, safe for a terminal.
-pub(crate) fn text(text: &str) -> String {
-    escape(text).into_owned()
-}
+    fn text(&self, text: &mut String) -> Result<(), Failure> {
+        match std::mem::take(text) {
+            empty if empty.is_empty() => Ok(()),
+            text => self.block("Text", &text),
+        }
+    }
 
-/// Returns JSON on one line, with characters that could control a terminal escaped.
-pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<String> {
-    let line = serde_json::to_string(value)?;
-    Ok(escape_json(&line).into_owned())
-}
+    /// Writes what a part has besides its content.
+    fn details(&self, part: &Part) -> Result<(), Failure> {
+        let names = [
+            ("Media type", part.media_type.as_deref()),
+            ("File name", part.filename.as_deref()),
+        ];
+        for (label, value) in names {
+            if let Some(value) = value {
+                self.field(label, value)?;
+            }
+        }
+        match &part.metadata {
+            Some(metadata) => self.metadata(metadata),
+            None => Ok(()),
+        }
+    }
 
-/// Returns text on one line, shortened.
-fn line(text: &str) -> String {
-    const MAX_LINE: usize = 200;
-    let words: Vec<_> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    let line = escape_line(&line);
-    match line.char_indices().nth(MAX_LINE) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.into_owned(),
+    fn metadata(&self, metadata: &impl Serialize) -> Result<(), Failure> {
+        let json = serde_json::to_string_pretty(metadata).map_err(io::Error::other)?;
+        self.block("Metadata", &json)
     }
 }
 
-/// Formats a part for people.
-fn part(part: &Part) -> String {
-    let name = part.filename.as_deref().unwrap_or("a file");
-    let media_type = part.media_type.as_deref().unwrap_or("of some type");
+/// Describes a file part: its name, its media type, and its size or URL.
+fn file(part: &Part) -> String {
+    let name = part.filename.as_deref().unwrap_or("(no name)");
+    let media_type = part.media_type.as_deref();
+    let media_type = media_type.unwrap_or("application/octet-stream");
     match &part.content {
-        Content::Text(plain) => text(plain),
-        Content::Data(data) => text(&format!("{data:#}")),
-        Content::Url(url) => format!("[{}, {}: {}]", line(name), line(media_type), line(url)),
-        Content::Raw(raw) => {
-            let bytes = raw.as_text().len() / 4 * 3;
-            format!(
-                "[{}, {}, about {bytes} bytes]",
-                line(name),
-                line(media_type)
-            )
-        }
+        Content::Raw(raw) => match raw.decode() {
+            Ok(bytes) => format!("{name}, {media_type}, {} bytes", bytes.len()),
+            Err(error) => format!("{name}, {media_type}, not readable: {error}"),
+        },
+        Content::Url(url) => format!("{name}, {media_type}, {url}"),
+        _ => format!("{name}, {media_type}"),
     }
 }
 
-/// Formats parts for people: adjacent texts are joined.
-fn parts(parts: &[Part]) -> String {
-    let mut whole = String::new();
-    let mut last_was_text = true;
-    for piece in parts {
-        let is_text = piece.as_text().is_some();
-        let runs_on = is_text && last_was_text;
-        if !whole.is_empty() && !runs_on {
-            whole.push('\n');
-        }
-        whole.push_str(&part(piece));
-        last_was_text = is_text;
-    }
-    whole
+/// Writes a line to the standard error, safe for a terminal and without secrets. Nothing can be done if that fails.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", escape_line(&redact(line)));
 }
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-
-fn bold(text: &str) -> String {
-    format!("{BOLD}{text}{BOLD:#}")
+/// Returns text on one line, safe for a terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    escape_line(&words.join(" ")).into_owned()
 }
 
-fn dim(text: &str) -> String {
-    format!("{DIM}{text}{DIM:#}")
+/// Returns text safe for a terminal, with all lines but the first indented: none looks like a field or like the end of
+/// a block.
+pub(crate) fn indented(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    escape(&text).replace('\n', &format!("\n{INDENT}"))
 }
 
-/// Formats a state for people.
-fn state(state: TaskState) -> String {
-    let color = match state {
-        TaskState::Completed => AnsiColor::Green,
-        TaskState::Failed | TaskState::Rejected => AnsiColor::Red,
-        TaskState::Canceled => AnsiColor::BrightBlack,
-        TaskState::InputRequired | TaskState::AuthRequired => AnsiColor::Magenta,
-        _ => AnsiColor::Yellow,
-    };
-    let style = color.on_default();
-    let name = state.as_str().trim_start_matches("TASK_STATE_");
-    let name = name.to_ascii_lowercase().replace('_', " ");
-    format!("{style}{name}{style:#}")
+/// Start of each line in a block.
+const INDENT: &str = "  ";
+
+/// Returns the name of a state as people read it: that of the protocol without its prefix.
+pub(crate) fn state_name(state: TaskState) -> &'static str {
+    state.as_str().trim_start_matches("TASK_STATE_")
 }
 
 #[cfg(test)]
@@ -161,20 +168,12 @@ mod tests {
     #[test]
     fn text_of_others_is_escaped_for_the_terminal() {
         let evil = "a\u{1b}[2Jb\u{7}\u{9b}c\r\u{202e}d\te\n";
-        let shown = text(evil);
-        assert_eq!(shown, "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\\u{202e}d\te\n");
-        assert_eq!(line("  a\n b\u{1b} "), "a b\\u{1b}");
-        assert_eq!(line(&"x".repeat(500)).chars().count(), 201);
-    }
-
-    #[test]
-    fn text_runs_on() {
-        let all = [
-            Part::text("one "),
-            Part::text("two"),
-            Part::data(serde_json::json!([1])),
-            Part::text("three"),
-        ];
-        assert_eq!(parts(&all), "one two\n[\n  1\n]\nthree");
+        let shown = indented(evil);
+        assert_eq!(shown, "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\\u{202e}d\te\n  ");
+        assert_eq!(one_line("  a\n b\u{1b} "), "a b\\u{1b}");
+        assert_eq!(
+            indented("a\n\nState: COMPLETED"),
+            "a\n  \n  State: COMPLETED"
+        );
     }
 }

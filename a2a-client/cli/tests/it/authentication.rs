@@ -23,12 +23,23 @@ fn callers_with_a_key_or_a_password_are_served() {
     let options = [&["echo", "--address", "127.0.0.1:0"], &options[..]].concat();
     let agent = Agent::begin(&options);
     let url = &*agent.url;
-    check(&["card", url], 0, &["Echo", "needed: apiKey, or basic"]);
-    check(&["send", url, "hello"], 5, &["--api-key"]);
+    check(
+        &["card", "get", url],
+        0,
+        &["Echo", "Required: apiKey, or basic"],
+    );
+    check(
+        &["send", url, "hello"],
+        4,
+        &[
+            "A2ACLI_ERR_CREDENTIALS_MISSING",
+            "--api-key KEY or --basic NAME:PASSWORD",
+        ],
+    );
     check(
         &["send", url, "hello", "--api-key", "key-of-ada-0123456780"],
-        5,
-        &[],
+        4,
+        &["A2ACLI_ERR_AUTH_FAILED"],
     );
     check(
         &["send", url, "hello", "--api-key", "key-of-ada-0123456789"],
@@ -40,7 +51,11 @@ fn callers_with_a_key_or_a_password_are_served() {
         0,
         &["hello"],
     );
-    check(&["stream", url, "hello", "--basic", "bob:wrong"], 5, &[]);
+    check(
+        &["send", "--stream", url, "hello", "--basic", "bob:wrong"],
+        4,
+        &[],
+    );
 }
 
 #[test]
@@ -50,21 +65,21 @@ fn credentials_that_cannot_be_used_are_named() {
     let keys = keys.to_str().unwrap();
     check(
         &["serve", "echo", "--api-key-file", keys],
-        2,
+        1,
         &[keys, "cannot be read"],
     );
     std::fs::write(keys, "secret-key-0123456789").unwrap();
     let report = check(
         &["serve", "echo", "--api-key-file", keys],
-        2,
+        1,
         &[keys, "line 1"],
     );
     assert!(!report.contains("secret-key"), "{report}");
-    check(&["serve", "echo", "--basic", keys], 2, &[keys, "a colon"]);
+    check(&["serve", "echo", "--basic", keys], 1, &[keys, "a colon"]);
     let issuer = ["serve", "echo", "--jwt-issuer", "http://login.example"];
     check(&issuer, 2, &["--jwt-audience"]);
     let both = [&issuer[..], &["--jwt-audience", "a"]].concat();
-    check(&both, 2, &["issuer", "https://"]);
+    check(&both, 1, &["issuer", "https://"]);
 }
 
 #[test]
@@ -78,6 +93,6 @@ fn schemes_that_are_needed_together_are_shown_together() {
             "securitySchemes": {"a": key("X-A"), "b": key("X-B"), "c": key("X-C")},
             "securityRequirements": [{"schemes": {"a": {}, "b": {"list": ["read", "write"]}}}, {"schemes": {"c": {}}}]})
     });
-    let expected = "needed: a and b (scopes read write), or c";
-    check(&["card", &agent.url], 0, &[expected]);
+    let expected = "Required: a and b (scopes read write), or c";
+    check(&["card", "get", &agent.url], 0, &[expected]);
 }

@@ -23,8 +23,8 @@ fn a_conversation_goes_on_after_messages() {
             _ => message("third"),
         }
     });
-    let chat = ["chat", &peer.url, "--no-card", "--protocol-version", "1.0"];
-    check_with(&chat, "one\ntwo\nthree\n", 0, &["well", "● failed"]);
+    let chat = ["chat", &peer.url, "--no-card", "--a2a-version", "1.0"];
+    check_with(&chat, "one\ntwo\nthree\n", 0, &["  well", "State: FAILED"]);
     let requests = peer.requests();
     let contexts: Vec<_> = requests
         .iter()

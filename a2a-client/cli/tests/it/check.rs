@@ -1,4 +1,4 @@
-//! `a2a check`.
+//! `a2a db check`.
 
 use tempfile::TempDir;
 
@@ -13,11 +13,11 @@ fn check_reports_intact_damaged_and_missing_files() {
     check(&["send", &agent.url, "hello"], 0, &["hello"]);
     // Checked while the server runs, and again after it was killed.
     let intact = ["tasks.db: intact; 0 unfinished tasks, 1 ended tasks, 1 remembered messages"];
-    check(&["check", file], 0, &intact);
+    check(&["db", "check", file], 0, &intact);
     drop(agent);
-    check(&["check", file], 0, &intact);
+    check(&["db", "check", file], 0, &intact);
     check(
-        &["check", file, "--json"],
+        &["db", "check", file, "-o", "json"],
         0,
         &["\"damages\":[]", "\"ended\":1"],
     );
@@ -26,11 +26,11 @@ fn check_reports_intact_damaged_and_missing_files() {
     std::fs::write(&other, [7; 8192]).unwrap();
     let other = other.to_str().unwrap();
     check(
-        &["check", other],
+        &["db", "check", other],
         1,
         &["other.db: damaged", "not a database"],
     );
     let none = directory.path().join("none.db");
-    check(&["check", none.to_str().unwrap()], 2, &["none.db"]);
+    check(&["db", "check", none.to_str().unwrap()], 1, &["none.db"]);
     assert!(!none.exists());
 }

@@ -21,7 +21,7 @@ impl Inspector {
     fn begin(arguments: &[&str]) -> Self {
         let state = tempfile::tempdir().unwrap();
         let mut process = a2a()
-            .args(["inspect", "--json", "--no-open"])
+            .args(["inspect", "-o", "json", "--no-open"])
             .args(arguments)
             .env("XDG_STATE_HOME", state.path())
             .stdout(Stdio::piped())
@@ -71,10 +71,10 @@ fn the_named_agent_is_connected_with_its_options() {
     let agent = Agent::named("joke");
     let arguments = [
         &*agent.url,
-        "--protocol-version",
+        "--a2a-version",
         "0.3",
-        "--binding",
-        "http-json",
+        "--transport",
+        "HTTP+JSON",
         "--bearer",
         "CANARY",
     ];
@@ -109,7 +109,11 @@ fn a_proxy_is_started_with_the_page() {
     let arguments = ["--proxy-listen", "127.0.0.1:0", "--upstream", &agent.url];
     let inspector = Inspector::begin(&arguments);
     let proxy = inspector.proxy.clone().unwrap();
-    check(&["send", &proxy, "about chickens"], 0, &["● completed"]);
+    check(
+        &["send", &proxy, "about chickens"],
+        0,
+        &["State: COMPLETED"],
+    );
     let exchanges = inspector.get("/api/exchanges");
     assert!(exchanges.contains(r#""source":"proxy""#), "{exchanges}");
 }
@@ -172,17 +176,17 @@ fn a_signal_ends_it_although_a_page_is_open() {
 
 #[test]
 fn addresses_that_cannot_be_used_are_named() {
-    let inspect = |arguments: &[&str], expected: &str| {
+    let inspect = |arguments: &[&str], code: i32, expected: &str| {
         let all = [&["inspect", "--no-open"], arguments].concat();
-        check(&all, 2, &[expected]);
+        check(&all, code, &[expected]);
     };
     inspect(
         &["--listen", "0.0.0.0:0"],
+        2,
         "expected an address of this machine alone",
     );
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    inspect(&["--listen", &address], &format!("--listen {address}"));
-    inspect(&["--proxy-listen", "127.0.0.1:0"], "--upstream");
-    inspect(&["--listen", "127.0.0.1:0", "nobody"], "is not a URL");
+    inspect(&["--listen", &address], 1, &format!("--listen {address}"));
+    inspect(&["--proxy-listen", "127.0.0.1:0"], 2, "--upstream");
 }

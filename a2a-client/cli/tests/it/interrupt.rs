@@ -51,8 +51,15 @@ fn a_command_that_reads_stdin_exits_on_sigint() {
 /// The address is printed before the first connection is accepted, and a signal counts from the start.
 #[test]
 fn a_server_can_be_interrupted_as_soon_as_it_tells_its_address() {
-    let serve: &[_] = &["serve", "echo", "--address", "127.0.0.1:0", "--json"];
-    let inspect = &["inspect", "--listen", "127.0.0.1:0", "--json", "--no-open"];
+    let serve: &[_] = &["serve", "echo", "--address", "127.0.0.1:0", "-o", "json"];
+    let inspect = &[
+        "inspect",
+        "--listen",
+        "127.0.0.1:0",
+        "-o",
+        "json",
+        "--no-open",
+    ];
     let state = TempDir::new().unwrap();
     // Repeated, because the time in which a signal was lost is short.
     for arguments in [serve, inspect].repeat(8) {
@@ -75,26 +82,26 @@ fn a_server_can_be_interrupted_as_soon_as_it_tells_its_address() {
 fn a_task_that_is_left_is_named() {
     let agent = Agent::named("reference");
     let url = &*agent.url;
-    for command in ["send", "stream"] {
+    for options in [&[][..], &["--stream"]] {
         let process = a2a()
-            .args([command, url, "wait"])
+            .args([&["send", url, "wait"], options].concat())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let working = || lines(&["list", url, "--json", "--state", "working"], "");
-        let task = std::iter::repeat_with(working)
-            .find_map(|tasks| Some(tasks.first()?["task"]["id"].as_str()?.to_owned()))
+        let list = ["task", "list", url, "-o", "json", "--status", "working"];
+        let task = std::iter::repeat_with(|| lines(&list, ""))
+            .find_map(|lists| Some(lists[0]["tasks"][0]["id"].as_str()?.to_owned()))
             .unwrap();
         signal("-INT", &process);
         let output = process.wait_with_output().unwrap();
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{stderr}");
         let hint = format!(
-            "error: interrupted\n  hint: the task continues: follow it with a2a subscribe {url} {task}\n"
+            "error: interrupted (A2ACLI_ERR_INTERNAL)\n  hint: the task continues: follow it with a2a task get --agent-card {url} --wait {task}\n"
         );
-        assert_eq!(stderr, hint, "{command}");
-        check(&["cancel", url, &task], 0, &["● canceled"]);
+        assert_eq!(stderr, hint, "{options:?}");
+        check(&["task", "cancel", url, &task], 0, &["State: CANCELED"]);
     }
 }
 
@@ -102,19 +109,25 @@ fn a_task_that_is_left_is_named() {
 fn a_timeout_is_that_of_the_whole_command() {
     let agent = Agent::named("reference");
     let url = &*agent.url;
-    for command in ["send", "stream"] {
+    for options in [
+        &["send", url, "wait"][..],
+        &["send", "--stream", url, "wait"],
+    ] {
         let expected = [
             "timed out after 3s",
-            "hint: the task continues: follow it with a2a subscribe",
+            "hint: the task continues: follow it with a2a task get",
         ];
-        check(&[command, url, "--timeout", "3", "wait"], 4, &expected);
+        check(&[options, &["--timeout", "3"]].concat(), 5, &expected);
     }
     // Events do not extend the limit.
-    let task = lines(&["--json", "send", url, "--no-wait", "chunks 100 500"], "");
+    let task = lines(
+        &["send", "-o", "json", url, "--async", "chunks 100 500"],
+        "",
+    );
     let task = task[0]["task"]["id"].as_str().unwrap().to_owned();
     check(
-        &["subscribe", url, &task, "--timeout", "2"],
-        4,
+        &["task", "subscribe", url, &task, "--timeout", "2s"],
+        5,
         &["timed out after 2s"],
     );
 }

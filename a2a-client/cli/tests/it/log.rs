@@ -7,7 +7,14 @@ use std::process::Stdio;
 /// Lets an agent crash, and a caller send a body that is not JSON; returns the log.
 fn log(arguments: &[&str], rust_log: Option<&str>) -> String {
     let mut command = crate::a2a();
-    command.args(["serve", "reference", "--address", "127.0.0.1:0", "--json"]);
+    command.args([
+        "serve",
+        "reference",
+        "--address",
+        "127.0.0.1:0",
+        "-o",
+        "json",
+    ]);
     match rust_log {
         Some(levels) => command.env("RUST_LOG", levels),
         None => command.env_remove("RUST_LOG"),
@@ -16,7 +23,7 @@ fn log(arguments: &[&str], rust_log: Option<&str>) -> String {
     let mut server = server.stderr(Stdio::piped()).spawn().unwrap();
     let startup = crate::startup(&mut server);
     let url = startup["url"].as_str().unwrap();
-    crate::check(&["send", url, "crash"], 1, &["Correlation id"]);
+    crate::check(&["send", url, "crash"], 0, &["Correlation id"]);
     let address = url.trim_start_matches("http://").trim_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
     let request = format!(

@@ -22,17 +22,18 @@ mod terminal;
 mod tls;
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use self::scripted_agent::ScriptedAgent;
 
 /// Returns a command for `a2a` without the settings of this machine.
 fn a2a() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a2a"));
     let own = std::env::vars_os().map(|(name, _)| name);
-    for name in own.filter(|name| name.to_string_lossy().starts_with("A2A_")) {
+    for name in own.filter(|name| name.to_string_lossy().starts_with("A2ACLI_")) {
         command.env_remove(name);
     }
     command.env("XDG_CONFIG_HOME", "/nonexistent");
@@ -49,7 +50,7 @@ struct Agent {
 impl Agent {
     fn begin(arguments: &[&str]) -> Self {
         let mut process = a2a()
-            .args(["serve", "--json", "--local-webhooks"])
+            .args(["serve", "-o", "json", "--local-webhooks"])
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -136,30 +137,32 @@ fn a_conversation_is_sent_streamed_chatted_and_listed() {
     let agent = Agent::named("joke");
     let url = &*agent.url;
     check(
-        &["card", url],
+        &["card", "get", url],
         0,
         &[
-            "Joker",
-            "interfaces",
-            "0.1",
-            "1.0",
-            "streams",
-            "“tell me a joke”",
+            "Name: Joker",
+            "Interface: JSONRPC 0.1",
+            "Capabilities: streaming",
+            "Example: tell me a joke\n",
         ],
     );
     check(
         &["send", url, "tell", "me", "a", "joke"],
-        7,
-        &["input required: What about"],
+        0,
+        &[
+            "State: INPUT_REQUIRED",
+            "  What about",
+            "warning: the task is INPUT_REQUIRED",
+        ],
     );
     let output = check(
-        &["stream", url, "about", "chickens"],
+        &["send", "--stream", url, "about", "chickens"],
         0,
-        &["● working", "● completed"],
+        &["State: WORKING", "State: COMPLETED"],
     );
-    assert!(
-        output.contains("◆ joke Why did the chicken cross the road? To get to the other side.\n")
-    );
+    assert!(output.contains(
+        "Artifact: joke\nText:\n  Why did the chicken cross the road? To get to the other side.\n\n"
+    ));
     assert!(!output.contains('\u{1b}'), "no colors where no terminal is");
 
     let chat = check_with(
@@ -168,8 +171,8 @@ fn a_conversation_is_sent_streamed_chatted_and_listed() {
         0,
         &["10 kinds of people"],
     );
-    assert_eq!(chat.matches("● input required").count(), 1);
-    let chat = lines(&["chat", url, "--json"], "a joke\nchickens\n");
+    assert_eq!(chat.matches("State: INPUT_REQUIRED").count(), 1);
+    let chat = lines(&["chat", url, "-o", "json"], "a joke\nchickens\n");
     let tasks: Vec<_> = chat
         .iter()
         .filter_map(|event| event["task"]["id"].as_str())
@@ -180,118 +183,152 @@ fn a_conversation_is_sent_streamed_chatted_and_listed() {
     );
 
     let listed = lines(
-        &["list", url, "--json", "--all", "--state", "completed"],
+        &[
+            "task",
+            "list",
+            url,
+            "-o",
+            "json",
+            "--all",
+            "--status",
+            "completed",
+        ],
         "",
     );
-    assert_eq!(listed.len(), 3);
-    let id = listed[0]["task"]["id"].as_str().unwrap();
-    check(
-        &["get", url, id, "--history", "9"],
+    let tasks = listed[0]["tasks"].as_array().unwrap();
+    assert_eq!((listed.len(), tasks.len()), (1, 3));
+    let id = tasks[0]["id"].as_str().unwrap();
+    let got = ["task", "get", url, id, "--history", "9"];
+    let shown = check(
+        &got,
         0,
-        &[id, "● completed", "you chickens"],
+        &[id, "State: COMPLETED", "History: user\nText:\n  chickens"],
     );
-    check(&["cancel", url, id], 3, &["cannot be canceled"]);
-    check(&["subscribe", url, "nothing"], 3, &["not found"]);
+    assert!(shown.contains("Next: a2a send --agent-card"), "{shown}");
+    check(&["task", "cancel", url, id], 1, &["TaskNotCancelableError"]);
+    check(
+        &["task", "subscribe", url, "nothing"],
+        1,
+        &["TaskNotFoundError", "--debug"],
+    );
 }
 
 #[test]
 fn every_outcome_has_its_code() {
     let agent = Agent::named("reference");
     let url = &*agent.url;
-    check(&["send", url, "echo", "hello"], 0, &["◆ echo hello"]);
-    check(&["send", url, "reply", "hello"], 0, &["hello"]);
     check(
-        &["send", url, "fail", "no paper"],
-        1,
-        &["● failed: no paper"],
+        &["send", url, "echo", "hello"],
+        0,
+        &["Artifact: echo\nText:\n  hello\n\n"],
     );
     check(
-        &["send", url, "reject", "not mine"],
-        1,
-        &["● rejected: not mine"],
+        &["send", url, "reply", "hello"],
+        0,
+        &["Message: agent\nText:\n  hello\n"],
     );
-    check(
-        &["send", url, "auth", "log in there"],
-        7,
-        &["● auth required: log in there"],
-    );
+    // What becomes of the task is no failure of the command.
+    for (command, state) in [
+        ("fail", "FAILED"),
+        ("reject", "REJECTED"),
+        ("auth", "AUTH_REQUIRED"),
+    ] {
+        let (told, warned) = (
+            format!("State: {state}"),
+            format!("warning: the task is {state}"),
+        );
+        check(
+            &["send", url, command, "no paper"],
+            0,
+            &[&told, &warned, "  no paper"],
+        );
+    }
     let output = check(
-        &["send", url, "--no-wait", "wait"],
+        &["send", url, "--async", "wait"],
         0,
-        &["task ", "  context "],
+        &["Task: ", "Context: ", "--wait"],
     );
-    assert!(!output.contains("you wait"), "{output}");
-    check(
-        &["send", url, "--history", "9", "echo", "hello"],
-        0,
-        &["◆ echo hello\nyou echo hello\n"],
-    );
-    let address = url.trim_start_matches("http://");
-    check(&["send", address, "echo", "hello"], 0, &["◆ echo hello"]);
+    assert!(!output.contains("History"), "{output}");
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    check(&["send", "-a", address, "echo", "hello"], 0, &["  hello"]);
     check(&["send", url], 2, &["the message is empty"]);
-    check(&["send", url, "--data", "{"], 2, &["EOF", "--data"]);
     check(
-        &["send", url, "hi", "--task", "nothing"],
-        3,
-        &["the agent answered", "not found"],
-    );
-    check(
-        &["send", url, "hi", "--protocol-version", "0.5"],
+        &["send", "hello"],
         2,
-        &["0.5", "0.1, 0.2, 0.3, 1.0"],
+        &["--agent-card", "A2ACLI_AGENT_CARD"],
     );
     check(
-        &["list", url, "--protocol-version", "0.2"],
-        3,
-        &["does not exist in version 0.2", "hint"],
+        &["send", url, "--data", "/nonexistent"],
+        2,
+        &["--data /nonexistent", "No such file"],
     );
     check(
-        &["card", "http://127.0.0.1:1"],
-        4,
+        &["send", url, "hi", "--media-type", "a/b"],
+        2,
+        &["--media-type", "--file"],
+    );
+    check(
+        &["send", url, "hi", "--task-id", "nothing"],
+        1,
+        &["Task not found", "TaskNotFoundError", "--debug"],
+    );
+    check(
+        &["send", url, "hi", "--a2a-version", "0.5"],
+        2,
+        &["0.5", "1.0, 0.3, 0.2, 0.1 or auto"],
+    );
+    check(
+        &["task", "list", url, "--a2a-version", "0.2"],
+        1,
         &[
-            "cannot connect",
-            "refused",
-            "check that the agent is running",
+            "does not exist in version 0.2",
+            "UnsupportedOperationError",
+            "hint",
         ],
     );
+    let nobody = [
+        "cannot connect",
+        "refused",
+        "check that the agent is running",
+    ];
+    check(&["card", "get", "http://127.0.0.1:1"], 3, &nobody);
     check(
-        &["card", "agent.example"],
+        &["card", "get", &format!("{url}nothing/here.json")],
+        3,
+        &["no agent card", "404", "A2ACLI_ERR_CARD_NOT_FOUND"],
+    );
+    check(
+        &["card", "get", "-a", "/nonexistent/card.json"],
+        3,
+        &["A2ACLI_ERR_CARD_NOT_FOUND"],
+    );
+    check(
+        &["card", "get", url, "--proxy", "ftp://h"],
         2,
-        &["is not a URL", "or name of an agent"],
+        &["of a proxy"],
     );
     check(
-        &["card", &format!("{url}nothing/here.json")],
-        6,
-        &["no agent card", "404"],
-    );
-    check(&["card", url, "--proxy", "ftp://h"], 2, &["of a proxy"]);
-    check(
-        &["card", url, "--ca", "/nonexistent"],
+        &["card", "get", url, "--ca", "/nonexistent"],
         2,
         &["/nonexistent", "No such file"],
     );
     check(
-        &["card", url, "-H", "nonsense"],
+        &["send", url, "hi", "--svc-param", "nonsense"],
         2,
-        &["`nonsense`", "NAME: VALUE"],
-    );
-    check(
-        &["card", url, "--bearer", "$A2A_NO_SUCH"],
-        2,
-        &["$A2A_NO_SUCH"],
+        &["nonsense", "NAME:VALUE"],
     );
     check(&["nonsense"], 2, &["--help"]);
-    let events = lines(&["--json", "send", url, "chunks", "3"], "");
+    let answer = lines(&["send", "-o", "json", url, "chunks", "3"], "");
+    let parts = &answer[0]["task"]["artifacts"][0]["parts"];
+    assert_eq!(parts.as_array().unwrap().len(), 3);
+    // An error is the document, in place of the result.
+    let failed = ["card", "get", "http://127.0.0.1:1", "-o", "json"];
     assert_eq!(
-        events[0]["task"]["artifacts"][0]["parts"]
-            .as_array()
-            .unwrap()
-            .len(),
-        3
+        lines(&failed, "")[0]["error"]["code"],
+        "A2ACLI_ERR_UNREACHABLE"
     );
-    let output = ask(&["--json", "card", "http://127.0.0.1:1"], "");
-    let report: Value = serde_json::from_slice(&output.stderr).unwrap();
-    assert_eq!(report["error"]["exitCode"], 4);
+    let wrong = ["card", "get", "--no-such-option", "-o", "json"];
+    assert_eq!(lines(&wrong, "")[0]["error"]["code"], "A2ACLI_ERR_USAGE");
 }
 
 #[test]
@@ -300,23 +337,29 @@ fn files_go_out_and_come_in() {
     let directory = TempDir::new().unwrap();
     let place = |name: &str| directory.path().join(name);
     std::fs::write(place("photo.png"), [1, 2, 3]).unwrap();
-    let out = place("out");
-    let (photo, out_text) = (place("photo.png"), out.to_str().unwrap());
+    std::fs::write(place("list.json"), "[1]").unwrap();
+    let (photo, list) = (place("photo.png"), place("list.json"));
+    let (photo, list) = (photo.to_str().unwrap(), list.to_str().unwrap());
     let send = [
-        "stream",
-        &agent.url,
-        "look:",
-        "-f",
-        photo.to_str().unwrap(),
-        "--data",
-        "[1]",
+        "send", "--stream", &agent.url, "look:", "--file", photo, "--data", list,
     ];
+    let typed = ["--media-type", "application/x-list"];
     let output = check(
-        &[&send[..], &["--out", out_text]].concat(),
+        &[&send[..], &typed].concat(),
         0,
-        &["look:", "photo.png", "saved"],
+        &["  look:", "File: photo.png, image/png, 3 bytes"],
     );
-    assert!(output.contains("image/png"), "{output}");
+    let id = output
+        .lines()
+        .find_map(|line| line.strip_prefix("Task: "))
+        .unwrap();
+    let out = place("out");
+    let out_text = out.to_str().unwrap();
+    check(
+        &["task", "download", &agent.url, id, "--output-dir", out_text],
+        0,
+        &["Saved: ", "State: COMPLETED"],
+    );
     let read = |name: &str| std::fs::read(out.join(name)).unwrap();
     assert_eq!(read("photo.png"), [1, 2, 3]);
     assert_eq!(read("echo.txt"), b"look:");
@@ -325,56 +368,168 @@ fn files_go_out_and_come_in() {
         &["send", &agent.url, "-"],
         "from the input",
         0,
-        &["◆ echo from the input"],
+        &["  from the input"],
+    );
+    check_with(
+        &["send", &agent.url, "--data", "-"],
+        "{\"a\": 1}",
+        0,
+        &["\"a\": 1"],
     );
 }
 
+/// The parts of a message are in the order of their options.
 #[test]
-fn agents_have_names() {
+fn parts_keep_their_order_and_their_media_types() {
+    let agent = ScriptedAgent::new(|_, _| json!({"error": {"code": -32603, "message": "seen"}}));
+    let url = "https://example.com/a.pdf";
+    let send = [
+        "send",
+        &agent.url,
+        "--no-card",
+        "--a2a-version",
+        "1.0",
+        "--text",
+        "one",
+        "--file",
+        url,
+    ];
+    let more = [
+        "--media-type",
+        "application/pdf",
+        "--text",
+        "two",
+        "--metadata",
+        "{\"k\":[1]}",
+    ];
+    check(&[&send[..], &more].concat(), 1, &["InternalError"]);
+    let request = &agent.requests()[0];
+    let parts =
+        json!([{"text": "one"}, {"url": url, "mediaType": "application/pdf"}, {"text": "two"}]);
+    assert_eq!(request.body["params"]["message"]["parts"], parts);
+    assert_eq!(request.body["params"]["metadata"], json!({"k": [1]}));
+    assert!(
+        request.head.to_lowercase().contains("a2a-version: 1.0"),
+        "{}",
+        request.head
+    );
+}
+
+/// An option counts before the environment, that before the local file, and that before the global one.
+#[test]
+fn settings_come_from_options_the_environment_and_files() {
     let agent = Agent::named("echo");
     let directory = TempDir::new().unwrap();
-    let file = directory.path().join("config.toml");
-    let config = format!(
-        "[agents.parrot]\nurl = \"{}\"\nprotocol-version = \"0.3\"\n",
-        agent.url
+    let file = |name: &str, content: &str| {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+    };
+    file(
+        "config/a2a-cli/.env",
+        "A2ACLI_OUTPUT=json\nA2ACLI_BEARER=\"global-secret\"\n",
     );
-    std::fs::write(&file, config).unwrap();
-    let ask = |arguments: &[&str], file: &Path| {
+    file(
+        "work/.env",
+        &format!(
+            "# the agent\nexport A2ACLI_AGENT_CARD={}\nA2ACLI_OUTPUT=text\n",
+            agent.url
+        ),
+    );
+    file("work/below/kept", "");
+    file("other.env", "A2ACLI_A2A_VERSION=0.3\n");
+    let run = |arguments: &[&str], variables: &[(&str, &str)]| {
         let output = a2a()
             .args(arguments)
-            .env("A2A_CONFIG", file)
+            .env("XDG_CONFIG_HOME", directory.path().join("config"))
+            .envs(variables.iter().copied())
+            .current_dir(directory.path().join("work/below"))
             .output()
             .unwrap();
-        (
-            output.status.code(),
-            text(&output.stdout) + &text(&output.stderr),
-        )
+        text(&output.stdout) + &text(&output.stderr)
     };
-    let (code, output) = ask(&["send", "parrot", "hello", "--verbose"], &file);
-    assert_eq!(code, Some(0), "{output}");
-    assert!(output.contains("\"method\":\"message/send\""), "{output}");
-    let (code, output) = ask(&["send", "owl", "hello"], &file);
-    assert_eq!(code, Some(2));
+    let shown = run(&["config", "show"], &[]);
     assert!(
-        output.contains("the configuration file names parrot"),
-        "{output}"
+        shown.contains(&format!("agent-card: {} (A2ACLI_AGENT_CARD in ", agent.url)),
+        "{shown}"
     );
-    std::fs::write(&file, "[agents.parrot]\nuri = \"x\"").unwrap();
-    let (code, output) = ask(&["send", "parrot", "hello"], &file);
-    assert_eq!(code, Some(2));
+    assert!(shown.contains("bearer: *** (A2ACLI_BEARER in "), "{shown}");
+    assert!(shown.contains("timeout: (not set) (default)"), "{shown}");
+    assert!(!shown.contains("global-secret"), "{shown}");
+    let shown = run(
+        &["config", "show", "--timeout", "5s"],
+        &[("A2ACLI_A2A_VERSION", "0.3")],
+    );
+    assert!(shown.contains("timeout: 5s (option --timeout)"), "{shown}");
     assert!(
-        output.contains("config.toml") && output.contains("uri"),
-        "{output}"
+        shown.contains("a2a-version: 0.3 (A2ACLI_A2A_VERSION in environment)"),
+        "{shown}"
     );
-    let (code, _) = ask(&["send", "parrot", "hello"], Path::new("/nonexistent"));
-    assert_eq!(code, Some(2));
+    assert!(run(&["send", "hello"], &[]).contains("  hello"));
+    assert!(run(&["send", "hello"], &[("A2ACLI_OUTPUT", "json")]).starts_with("{"));
+    // The file of the option takes the place of the local one.
+    let other = directory.path().join("other.env");
+    let asked = run(
+        &[
+            "send",
+            &agent.url,
+            "hello",
+            "--debug",
+            "--config",
+            other.to_str().unwrap(),
+        ],
+        &[],
+    );
+    assert!(asked.contains("\"method\":\"message/send\""), "{asked}");
+    file("work/.env", "A2ACLI_AGENT_CARD\n");
+    assert!(run(&["config", "show"], &[]).contains("line 1: expected NAME=value"));
+}
+
+/// Nothing below 1.0 is spoken unless it is asked for.
+#[test]
+fn an_older_version_needs_its_option() {
+    let card = |url: &str| {
+        json!({"protocolVersion": "0.3.0", "name": "Old", "description": "d", "version": "1", "url": url,
+            "capabilities": {}, "skills": [], "defaultInputModes": [], "defaultOutputModes": []})
+    };
+    let agent = ScriptedAgent::new(move |url, call| match call["method"].as_str() {
+        None => card(url),
+        Some(_) => json!({"result": {"kind": "message", "messageId": "m", "role": "agent",
+            "parts": [{"kind": "text", "text": "hello"}]}}),
+    });
+    let send = ["send", &agent.url, "hi"];
+    check(
+        &send,
+        1,
+        &[
+            "VersionNotSupportedError",
+            "it offers 0.3",
+            "--a2a-version 0.3",
+        ],
+    );
+    assert_eq!(agent.requests().len(), 1, "the card alone");
+    for version in ["0.3", "auto"] {
+        check(
+            &[&send[..], &["--a2a-version", version]].concat(),
+            0,
+            &["  hello"],
+        );
+    }
 }
 
 #[test]
 fn webhooks_are_set_notified_listed_and_deleted() {
     let agent = Agent::named("reference");
     let mut listener = a2a()
-        .args(["webhook", "listen", "127.0.0.1:0", "--json", "--count", "2"])
+        .args([
+            "webhook",
+            "listen",
+            "127.0.0.1:0",
+            "-o",
+            "json",
+            "--count",
+            "2",
+        ])
         .args(["--token", "of-the-hook"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -385,33 +540,41 @@ fn webhooks_are_set_notified_listed_and_deleted() {
     stderr.read_line(&mut line).unwrap();
     let hook = line.trim().trim_start_matches("listening at ").to_owned();
 
-    let started = lines(&["--json", "send", &agent.url, "--no-wait", "wait"], "");
+    let started = lines(&["send", "-o", "json", &agent.url, "--async", "wait"], "");
     let id = started[0]["task"]["id"].as_str().unwrap();
     let (url, id) = (&*agent.url, id);
     let set = [
-        "push",
-        "set",
+        "task",
+        "push-config",
+        "create",
         url,
         id,
+        "--url",
         &hook,
         "--token",
         "of-the-hook",
-        "--id",
+        "--config-id",
         "mine",
     ];
     check(&set, 0, &["mine", &hook]);
-    check(&["push", "list", url, id], 0, &["mine", &hook]);
+    check(
+        &["task", "push-config", "list", url, id],
+        0,
+        &["mine", &hook],
+    );
     let evil = [
-        "push",
-        "set",
+        "task",
+        "push-config",
+        "create",
         url,
         id,
+        "--url",
         "http://169.254.169.254/",
         "--token",
         "x",
     ];
-    check(&evil, 3, &["refused"]);
-    check(&["cancel", url, id], 0, &["● canceled"]);
+    check(&evil, 1, &["refused"]);
+    check(&["task", "cancel", url, id], 0, &["State: CANCELED"]);
     let second = [
         "send",
         url,
@@ -421,7 +584,7 @@ fn webhooks_are_set_notified_listed_and_deleted() {
         "of-the-hook",
         "say x",
     ];
-    check(&second, 0, &["● completed"]);
+    check(&second, 0, &["State: COMPLETED"]);
     let output = listener.wait_with_output().unwrap();
     let received = text(&output.stdout);
     let received: Vec<Value> = received
@@ -431,10 +594,22 @@ fn webhooks_are_set_notified_listed_and_deleted() {
     assert_eq!(received.len(), 2);
     assert_eq!(received[0]["task"], id);
     assert_eq!(received[0]["protocol_version"], "1.0");
-    check(&["push", "delete", url, id, "mine"], 0, &[]);
     check(
-        &["push", "get", url, id],
-        3,
+        &[
+            "task",
+            "push-config",
+            "delete",
+            url,
+            id,
+            "--config-id",
+            "mine",
+        ],
+        0,
+        &[],
+    );
+    check(
+        &["task", "push-config", "get", url, id],
+        1,
         &["no such push notification config"],
     );
 }
@@ -449,7 +624,7 @@ fn a_stream_survives_its_agent() {
     let address = format!("127.0.0.1:{}", 10_000 + std::process::id() % 20_000);
     let mut agent = Agent::begin(&["reference", "--address", &address, "--db", db]);
     let mut follower = a2a()
-        .args(["stream", &agent.url, "--json", "wait"])
+        .args(["send", "--stream", &agent.url, "-o", "json", "wait"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -465,7 +640,11 @@ fn a_stream_survives_its_agent() {
     agent.process.kill().unwrap();
     agent.process.wait().unwrap();
     let agent = Agent::begin(&["reference", "--address", &address, "--db", db]);
-    check(&["cancel", &agent.url, &id], 0, &["● canceled"]);
+    check(
+        &["task", "cancel", &agent.url, &id],
+        0,
+        &["State: CANCELED"],
+    );
     let last = std::iter::from_fn(|| events.next()).last();
     let ended = follower.wait_with_output().unwrap();
     let said = text(&ended.stderr);
@@ -475,8 +654,11 @@ fn a_stream_survives_its_agent() {
         last["statusUpdate"]["status"]["state"], "TASK_STATE_CANCELED",
         "{last}"
     );
-    assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("the connection broke; reconnected"));
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("the connection broke, and is there again"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -487,9 +669,18 @@ fn the_version_has_the_name_of_the_program() {
 #[test]
 fn there_is_help() {
     let help = check(&["--help"], 0, &["Examples:", "Exit codes:"]);
-    for command in ["card", "send", "stream", "get", "list", "chat", "serve"] {
+    for command in [
+        "card",
+        "send",
+        "task",
+        "chat",
+        "serve",
+        "config",
+        "conformance",
+        "db",
+    ] {
         assert!(help.contains(command));
         check(&[command, "--help"], 0, &["Usage: a2a"]);
     }
-    check(&["completions", "bash"], 0, &["_a2a"]);
+    check(&["completion", "bash"], 0, &["_a2a"]);
 }

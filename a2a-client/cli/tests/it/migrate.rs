@@ -1,12 +1,20 @@
-//! `a2a migrate`, and `a2a serve` with a database that is not there.
+//! `a2a db migrate`, and `a2a serve` with a database that is not there.
 
 use crate::{a2a, check};
 
 #[test]
 fn migrate_prints_statements_without_a_database() {
     let names = ["create schema \"tasks\"", "create table \"tasks\".task ("];
-    check(&["migrate", "--print", "--db-schema", "tasks"], 0, &names);
-    check(&["migrate", "--print", "--json"], 0, &["{\"sql\":\""]);
+    check(
+        &["db", "migrate", "--print", "--db-schema", "tasks"],
+        0,
+        &names,
+    );
+    check(
+        &["db", "migrate", "--print", "-o", "json"],
+        0,
+        &["{\"sql\":\""],
+    );
 }
 
 #[test]
@@ -14,23 +22,31 @@ fn a_database_that_cannot_be_used_is_an_error_of_this_machine() {
     // No server listens there.
     let nowhere = "postgres://a2a@127.0.0.1:1/a2a?sslmode=disable";
     check(
-        &["migrate", nowhere],
-        2,
+        &["db", "migrate", nowhere],
+        1,
         &["migrate", "no connection to the database"],
     );
     check(
         &["serve", "echo", "--db", nowhere],
-        2,
+        1,
         &["--db", "no connection to the database"],
     );
-    check(&["migrate", "postgres://"], 2, &["the URL of the database"]);
-    check(&["migrate"], 2, &["<URL>"]);
+    check(
+        &["db", "migrate", "postgres://"],
+        1,
+        &["the URL of the database"],
+    );
+    check(&["db", "migrate"], 2, &["<URL>"]);
 }
 
 #[test]
 fn a_database_without_tls_needs_no_certificate_authorities() {
     let mut migrate = a2a();
-    migrate.args(["migrate", "postgres://a2a@127.0.0.1:1/a2a?sslmode=disable"]);
+    migrate.args([
+        "db",
+        "migrate",
+        "postgres://a2a@127.0.0.1:1/a2a?sslmode=disable",
+    ]);
     migrate.env("SSL_CERT_FILE", "/nonexistent");
     migrate.env("SSL_CERT_DIR", "/nonexistent");
     let output = migrate.output().unwrap();

@@ -9,11 +9,11 @@ fn a_closed_stdout_is_not_an_error() {
     let agent = Agent::named("reference");
     let url = &*agent.url;
     for arguments in [
-        &["card", url][..],
-        &["card", url, "--json"],
+        &["card", "get", url][..],
+        &["card", "get", url, "-o", "json"],
         &["send", url, "fail", "no paper"],
-        &["stream", url, "echo", "hello"],
-        &["completions", "bash"],
+        &["send", "--stream", url, "echo", "hello"],
+        &["completion", "bash"],
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

@@ -17,18 +17,18 @@ fn secrets_are_not_shown() {
         "send",
         &agent.url,
         "hi",
-        "-v",
+        "--debug",
         "--record",
         record.to_str().unwrap(),
     ];
     let output = a2a()
         .args(arguments)
-        .args(["--header", "X-Key: s3cret-key"])
-        .env("A2A_BEARER", "s3cret-token")
+        .args(["--svc-param", "x-plain:s3cret-key"])
+        .env("A2ACLI_BEARER", "s3cret-token")
         .output()
         .unwrap();
     let output = text(&output.stdout) + &text(&output.stderr);
-    assert!(output.contains("> x-key: ***"), "{output}");
+    assert!(output.contains("> x-plain: ***"), "{output}");
     assert!(output.contains("> authorization: ***"), "{output}");
     assert!(!output.contains("s3cret"), "{output}");
     let recorded = std::fs::read_dir(&record).unwrap();
@@ -36,11 +36,12 @@ fn secrets_are_not_shown() {
         .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
         .collect();
     assert_eq!(recorded.len(), 2, "the card and the message");
-    assert!(
-        recorded
-            .iter()
-            .all(|text| text.contains("***") && !text.contains("s3cret"))
+    // Nothing that identifies the caller is sent for the card.
+    assert_eq!(
+        recorded.iter().filter(|text| text.contains("***")).count(),
+        1
     );
+    assert!(recorded.iter().all(|text| !text.contains("s3cret")));
 }
 
 #[test]
@@ -62,7 +63,14 @@ fn a_key_in_the_query_is_not_shown() {
     let directory = TempDir::new().unwrap();
     let record = directory.path().join("record");
     let output = a2a()
-        .args(["send", &peer.url, "hi", "-v", "--api-key", "s3cret/key"])
+        .args([
+            "send",
+            &peer.url,
+            "hi",
+            "--debug",
+            "--api-key",
+            "s3cret/key",
+        ])
         .args(["--record", record.to_str().unwrap()])
         .output()
         .unwrap();
@@ -114,17 +122,19 @@ fn secrets_of_agents_are_not_shown_either() {
     let record = directory.path().to_str().unwrap();
     let output = a2a()
         .args([
-            "push",
+            "task",
+            "push-config",
             "get",
             &url,
             "t",
+            "--config-id",
             "c",
             "--no-card",
-            "--protocol-version",
+            "--a2a-version",
             "1.0",
         ])
-        .args(["-v", "--record", record])
-        .args(["--header", "X-Access-Token: s3cret"])
+        .args(["--debug", "--record", record])
+        .args(["--svc-param", "X-Access-Token:s3cret"])
         .output()
         .unwrap();
     agent.join().unwrap();

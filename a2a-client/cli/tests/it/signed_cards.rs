@@ -1,4 +1,4 @@
-//! `a2a sign-card` and `a2a card --verify`.
+//! `a2a card sign` and `a2a card get --verify`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl Files {
     /// Signs a card by a key, named after its file.
     fn sign(&self, card: &str, key: &str) -> Value {
         let (card, file) = (self.path(card), self.path(&format!("{key}.pem")));
-        let output = ask(&["sign-card", &card, "--key", &file, "--kid", key], "");
+        let output = ask(&["card", "sign", &card, "--key", &file, "--kid", key], "");
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
@@ -59,13 +59,15 @@ fn a_signed_card_is_verified_by_each_kind_of_keys() {
     let files = Files::new();
     let signed = files.sign("card.json", "key");
     let jwks = [
-        "sign-card",
+        "card",
+        "sign",
         "--key",
         &files.path("key.pem"),
         "--kid",
         "key",
         "--jwks",
-        "--json",
+        "-o",
+        "json",
     ];
     let jwks = lines(&jwks, "").remove(0);
     let jwks_file = files.write("jwks.json", &jwks.to_string());
@@ -73,17 +75,24 @@ fn a_signed_card_is_verified_by_each_kind_of_keys() {
     let agent = ScriptedAgent::new(move |_, _| document.clone());
     let keys = ScriptedAgent::new(move |_, _| jwks.clone());
     for keys in [&jwks_file, &files.path("key.pub"), &keys.url] {
-        let said =
-            "signed  by the key key (ES256): the whole card, by the text of the specification";
-        check(&["card", &agent.url, "--verify", keys], 0, &["Joker", said]);
+        let said = "Signature: verified by the key key (ES256): the whole card, by the text of the specification";
+        check(
+            &["card", "get", &agent.url, "--verify", keys],
+            0,
+            &["Joker", said],
+        );
     }
-    let verified = lines(&["card", &agent.url, "--verify", &jwks_file, "--json"], "");
-    assert_eq!(
-        verified,
-        [
-            json!({"card": signed, "verification": {"form": "specification", "key": "key", "algorithm": "ES256"}})
-        ]
+    let json = ask(
+        &[
+            "card", "get", &agent.url, "--verify", &jwks_file, "-o", "json",
+        ],
+        "",
     );
+    assert_eq!(
+        serde_json::from_slice::<Value>(&json.stdout).unwrap(),
+        signed
+    );
+    assert!(text(&json.stderr).starts_with("signature: verified by the key key"));
 }
 
 #[test]
@@ -98,7 +107,13 @@ fn a_card_with_control_characters_is_printed_as_it_was_signed() {
     assert_eq!(signed["description"], description);
     let agent = ScriptedAgent::new(move |_, _| signed.clone());
     check(
-        &["card", &agent.url, "--verify", &files.path("key.pub")],
+        &[
+            "card",
+            "get",
+            &agent.url,
+            "--verify",
+            &files.path("key.pub"),
+        ],
         0,
         &["by the key key"],
     );
@@ -112,9 +127,9 @@ fn a_server_signs_its_card_and_publishes_the_key() {
     let keys = format!("{}.well-known/jwks.json", agent.url);
     for keys in [&keys, &files.path("key.pub")] {
         check(
-            &["card", &agent.url, "--verify", keys],
+            &["card", "get", &agent.url, "--verify", keys],
             0,
-            &["Joker", "signed"],
+            &["Joker", "Signature: verified"],
         );
     }
     let public = ["--public-url", "https://agent.example/joke/"];
@@ -126,7 +141,13 @@ fn a_server_signs_its_card_and_publishes_the_key() {
         .concat(),
     );
     let shown = check(
-        &["card", &agent.url, "--verify", &files.path("key.pub")],
+        &[
+            "card",
+            "get",
+            &agent.url,
+            "--verify",
+            &files.path("key.pub"),
+        ],
         0,
         &[],
     );
@@ -143,7 +164,7 @@ fn a_server_signs_its_card_and_publishes_the_key() {
 }
 
 #[test]
-fn a_card_without_a_trusted_signature_is_not_shown() {
+fn a_card_without_a_trusted_signature_is_never_shown_as_verified() {
     let files = Files::new();
     files.add_key("other");
     let signed = files.sign("card.json", "key");
@@ -151,22 +172,28 @@ fn a_card_without_a_trusted_signature_is_not_shown() {
     changed["description"] = json!("Tells lies");
     let mut unsigned = signed.clone();
     unsigned["signatures"] = json!([]);
-    for (card, key, reason) in [
-        (&signed, "other.pub", "it does not match this card and key"),
-        (&changed, "key.pub", "it does not match this card and key"),
-        (&unsigned, "key.pub", "the card has no signature"),
+    let mismatch = "Signature: not verified: signatures[0]: it does not match this card and key";
+    for (card, key, outcome, code) in [
+        (&signed, Some("other.pub"), mismatch, 1),
+        (&changed, Some("key.pub"), mismatch, 1),
+        // Signing is optional (1.0 §8.4).
+        (&unsigned, Some("key.pub"), "Signature: absent", 0),
+        (&signed, None, "Signature: unverifiable: no trusted keys", 0),
     ] {
         let card = card.clone();
         let agent = ScriptedAgent::new(move |_, _| card.clone());
-        let key = files.path(key);
-        let shown = check(&["card", &agent.url, "--verify", &key], 6, &[reason]);
-        assert!(!shown.contains("Joker"), "{shown}");
-        let error = check(
-            &["card", &agent.url, "--verify", &key, "--json"],
-            6,
-            &[reason],
+        let mut get = vec!["card", "get", &agent.url];
+        let key = key.map(|key| files.path(key));
+        get.extend(key.iter().flat_map(|key| ["--verify", key]));
+        let shown = check(&get, code, &["Joker", outcome]);
+        assert!(!shown.contains("Signature: verified"), "{shown}");
+        get.extend(["-o", "json"]);
+        let json = check(&get, code, &[&outcome.replace("Signature", "signature")]);
+        assert_eq!(
+            json.lines().filter(|line| line.starts_with('{')).count(),
+            1,
+            "{json}"
         );
-        assert!(error.contains("\"exitCode\":6"), "{error}");
     }
 }
 
@@ -200,29 +227,41 @@ fn keys_and_cards_that_cannot_be_used_are_reported() {
     let no_card = files.write("task.json", "{\"id\": 1}");
     for (arguments, reason) in [
         (
-            ["sign-card", &card, "--key", &key, "--alg", "EdDSA"].as_slice(),
+            ["card", "sign", &card, "--key", &key, "--alg", "EdDSA"].as_slice(),
             "expected a key of EdDSA, found one of ES256",
         ),
         (
-            &["sign-card", &card, "--key", &public],
+            &["card", "sign", &card, "--key", &public],
             "expected a private key in PEM",
         ),
         (
-            &["sign-card", &no_card, "--key", &key],
+            &["card", "sign", &no_card, "--key", &key],
             "task.json: not an agent card",
         ),
-        (&["sign-card", "--key", &key], "required"),
+        (&["card", "sign", "--key", &key], "required"),
         (
-            &["card", "h:1", "--verify", &card],
+            &["card", "get", "h:1", "--verify", &card],
             "expected a JSON Web Key Set, or a public key in PEM",
         ),
         (
-            &["card", "h:1", "--verify", "http://h.example/jwks.json"],
+            &[
+                "card",
+                "get",
+                "h:1",
+                "--verify",
+                "http://h.example/jwks.json",
+            ],
             "expected an `https` URL",
         ),
     ] {
         check(arguments, 2, &[reason]);
     }
-    let unreachable = ["card", "h:1", "--verify", "https://127.0.0.1:9/jwks.json"];
-    check(&unreachable, 4, &["cannot connect"]);
+    let unreachable = [
+        "card",
+        "get",
+        "h:1",
+        "--verify",
+        "https://127.0.0.1:9/jwks.json",
+    ];
+    check(&unreachable, 3, &["cannot connect"]);
 }

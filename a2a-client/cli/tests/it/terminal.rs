@@ -20,17 +20,18 @@ fn check_harmless(output: &str) {
 fn errors_are_printed_without_cursor_movement() {
     let peer = ScriptedAgent::new(|_, _| json!({"error": {"code": -32603, "message": EVIL}}));
     let get = [
+        "task",
         "get",
         &peer.url,
         "t",
         "--no-card",
-        "--protocol-version",
+        "--a2a-version",
         "1.0",
     ];
     check_harmless(&text(&ask(&get, "").stderr));
-    let stderr = ask(&[&get[..], &["--json"]].concat(), "").stderr;
-    check_harmless(&text(&stderr));
-    let report: Value = serde_json::from_slice(&stderr).unwrap();
+    let stdout = ask(&[&get[..], &["-o", "json"]].concat(), "").stdout;
+    check_harmless(&text(&stdout));
+    let report: Value = serde_json::from_slice(&stdout).unwrap();
     let message = report["error"]["message"].as_str().unwrap();
     assert!(
         message.ends_with(EVIL),
@@ -46,17 +47,17 @@ fn ids_and_data_are_printed_without_cursor_movement() {
         json!({"result": {"task": {"id": EVIL, "status": status, "artifacts": [artifact]}}})
     });
     let stream = [
-        "stream",
+        "send",
+        "--stream",
         &peer.url,
         "hi",
         "--no-card",
-        "--protocol-version",
+        "--a2a-version",
         "1.0",
     ];
     let output = ask(&stream, "");
     check_harmless(&text(&output.stdout));
-    check_harmless(&text(&output.stderr));
-    let stdout = ask(&[&stream[..], &["--json"]].concat(), "").stdout;
+    let stdout = ask(&[&stream[..], &["-o", "json"]].concat(), "").stdout;
     check_harmless(&text(&stdout));
     let event: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(event["task"]["id"], EVIL);
@@ -97,13 +98,32 @@ fn every_command_prints_an_agents_text_escaped() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().to_str().unwrap();
     for command in [
-        &["card", &peer.url][..],
+        &["card", "get", &peer.url][..],
         &["send", &peer.url, "hi"],
-        &["stream", &peer.url, "hi", "--out", out, "-v"],
-        &["get", &peer.url, "t", "--history", "9", "--out", out, "-v"],
-        &["list", &peer.url],
-        &["push", "get", &peer.url, "t", "c"],
-        &["cancel", &peer.url, "t"],
+        &["send", "--stream", &peer.url, "hi", "--debug", "--verbose"],
+        &[
+            "task",
+            "get",
+            &peer.url,
+            "t",
+            "--history",
+            "9",
+            "--debug",
+            "--verbose",
+        ],
+        &["task", "download", &peer.url, "t", "--output-dir", out],
+        &["task", "subscribe", &peer.url, "t"],
+        &["task", "list", &peer.url],
+        &[
+            "task",
+            "push-config",
+            "get",
+            &peer.url,
+            "t",
+            "--config-id",
+            "c",
+        ],
+        &["task", "cancel", &peer.url, "t"],
     ] {
         let output = ask(command, "");
         assert!(output.status.success(), "{command:?} {output:?}");
@@ -116,7 +136,7 @@ fn every_command_prints_an_agents_text_escaped() {
         let name = file.unwrap().file_name().into_string().unwrap();
         check_harmless(&name);
     }
-    let json = ask(&["card", &peer.url, "--json"], "").stdout;
+    let json = ask(&["card", "get", &peer.url, "-o", "json"], "").stdout;
     check_harmless(&text(&json));
     let card: Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(card["name"], EVIL);
@@ -125,20 +145,21 @@ fn every_command_prints_an_agents_text_escaped() {
 #[test]
 fn ids_and_names_stay_on_their_line() {
     let peer = ScriptedAgent::new(|_, _| {
-        let forged = "t\n● completed";
+        let forged = "t\nState: COMPLETED";
         json!({"result": {"id": forged, "contextId": forged, "status": {"state": "TASK_STATE_WORKING"},
             "artifacts": [{"artifactId": "a", "name": forged, "parts": [{"text": "x"}]}]}})
     });
     let get = [
+        "task",
         "get",
         &peer.url,
         "t",
         "--no-card",
-        "--protocol-version",
+        "--a2a-version",
         "1.0",
     ];
     let output = ask(&get, "");
     let shown = text(&output.stdout);
-    assert!(!shown.contains("\n● completed"), "{shown}");
-    assert!(shown.contains("t\\n● completed"), "{shown}");
+    assert!(!shown.contains("\nState: COMPLETED"), "{shown}");
+    assert!(shown.contains("Task: t State: COMPLETED\n"), "{shown}");
 }

@@ -87,8 +87,12 @@ fn an_agent_is_called_by_tls_and_its_card_says_so() {
     let files = Files::new();
     let agent = files.serve(&[]);
     let url = by_name(&agent);
-    let card = files.check(&["card", &url, "--ca", "ca.pem", "--json"], 0, &[]);
-    let card: Value = serde_json::from_str(&card).unwrap();
+    let card = files.check(
+        &["card", "get", &url, "--ca", "ca.pem", "-o", "json"],
+        0,
+        &[],
+    );
+    let card: Value = serde_json::from_str(card.lines().next().unwrap()).unwrap();
     let interfaces = card["supportedInterfaces"].as_array().unwrap();
     assert!(!interfaces.is_empty());
     for interface in interfaces {
@@ -110,33 +114,45 @@ fn an_agent_is_called_by_tls_and_its_card_says_so() {
     );
     files.check(
         &[
-            "stream",
+            "send",
+            "--stream",
             &url,
             "tell me a joke about chickens",
             "--ca",
             "ca.pem",
         ],
         0,
-        &["completed"],
+        &["State: COMPLETED"],
     );
-    files.check(&["card", &url], 4, &["certificate"]);
     files.check(
-        &["card", &agent.url, "--ca", "ca.pem"],
-        4,
+        &["card", "get", &url],
+        3,
+        &["certificate is not trusted: --ca FILE"],
+    );
+    files.check(
+        &["card", "get", &agent.url, "--ca", "ca.pem"],
+        3,
         &["not valid for name"],
     );
-    files.check(&["card", &url.replace("https", "http")], 4, &[]);
+    files.check(
+        &["card", "get", &url.replace("https", "http")],
+        3,
+        &["try https://"],
+    );
+    let risky = ["card", "get", &agent.url, "--insecure"];
+    files.check(&risky, 0, &["Joker", "warning: --insecure"]);
 }
 
 #[test]
 fn clients_show_certificates() {
     let files = Files::new();
     let wanted = ["requests a client certificate", "--cert"];
-    for (which, without, why) in [("required", 5, &wanted[..]), ("optional", 0, &[])] {
+    for (which, without, why) in [("required", 4, &wanted[..]), ("optional", 0, &[])] {
         let agent = files.serve(&["--client-ca", "ca.pem", "--client-cert", which]);
         let url = by_name(&agent);
         let with = [
             "card",
+            "get",
             &url,
             "--ca",
             "ca.pem",
@@ -148,9 +164,9 @@ fn clients_show_certificates() {
         files.check(
             &with,
             0,
-            &["Joker", "certificate: a certificate (--cert, --key)"],
+            &["Joker", "certificate, client certificate (--cert, --key)"],
         );
-        files.check(&["card", &url, "--ca", "ca.pem"], without, why);
+        files.check(&["card", "get", &url, "--ca", "ca.pem"], without, why);
         // Tasks belong to the holder of the certificate.
         let joke = ["send", &url, "tell me a joke about chickens"];
         let ada = [
@@ -161,58 +177,68 @@ fn clients_show_certificates() {
             "--key",
             "ada-key.pem",
         ];
-        let sent = files.check(&[&joke[..], &ada, &["--json"]].concat(), 0, &[]);
+        let sent = files.check(&[&joke[..], &ada, &["-o", "json"]].concat(), 0, &[]);
         let sent: Value = serde_json::from_str(&sent).unwrap();
         let task = sent["task"]["id"].as_str().unwrap();
         files.check(
-            &[&["get", &url, task], &ada[..]].concat(),
+            &[&["task", "get", &url, task], &ada[..]].concat(),
             0,
-            &["completed"],
+            &["State: COMPLETED"],
         );
-        let other = if without == 0 { 3 } else { 5 };
-        files.check(&["get", &url, task, "--ca", "ca.pem"], other, why);
+        let other = if without == 0 { 1 } else { 4 };
+        files.check(&["task", "get", &url, task, "--ca", "ca.pem"], other, why);
     }
     // It is required unless it is optional.
     let agent = files.serve(&["--client-ca", "ca.pem"]);
     // The words are always the same, whichever of the two sides is quicker.
     for _ in 0..20 {
-        files.check(&["card", &by_name(&agent), "--ca", "ca.pem"], 5, &wanted);
+        files.check(
+            &["card", "get", &by_name(&agent), "--ca", "ca.pem"],
+            4,
+            &wanted,
+        );
     }
 }
 
 #[test]
 fn faulty_options_and_files_are_named() {
     let files = Files::new();
-    let serve = |more: &[&str], expected: &[&str]| {
+    let serve = |code: i32, more: &[&str], expected: &[&str]| {
         let fixed = ["serve", "joke", "--address", "127.0.0.1:0"];
-        files.check(&[&fixed[..], more].concat(), 2, expected);
+        files.check(&[&fixed[..], more].concat(), code, expected);
     };
-    serve(&["--tls-cert", "cert.pem"], &["--tls-key"]);
-    serve(&["--tls-key", "key.pem"], &["--tls-cert"]);
-    serve(&["--client-ca", "ca.pem"], &["--tls-cert", "--tls-key"]);
+    serve(2, &["--tls-cert", "cert.pem"], &["--tls-key"]);
+    serve(2, &["--tls-key", "key.pem"], &["--tls-cert"]);
+    serve(2, &["--client-ca", "ca.pem"], &["--tls-cert", "--tls-key"]);
     let pair = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
     serve(
+        2,
         &[&pair[..], &["--client-cert", "optional"]].concat(),
         &["--client-ca"],
     );
     serve(
+        2,
         &[&pair[..], &["--tls-cert", "ada.pem"]].concat(),
         &["2 --tls-cert and 1 --tls-key"],
     );
     let key = files.path("ada-key.pem");
     serve(
+        1,
         &["--tls-cert", "cert.pem", "--tls-key", "ada-key.pem"],
         &[&key, "is not that of the first certificate"],
     );
     serve(
+        1,
         &["--tls-cert", "none.pem", "--tls-key", "key.pem"],
         &[&files.path("none.pem"), "cannot be read"],
     );
     serve(
+        1,
         &["--tls-cert", "key.pem", "--tls-key", "key.pem"],
         &["BEGIN CERTIFICATE"],
     );
     serve(
+        1,
         &[&pair[..], &["--client-ca", "key.pem"]].concat(),
         &["BEGIN CERTIFICATE"],
     );
@@ -228,7 +254,8 @@ fn files_are_read_again_on_sighup() {
         "joke",
         "--address",
         "127.0.0.1:0",
-        "--json",
+        "-o",
+        "json",
         "--log",
         "a2a_edge=info",
     ];
