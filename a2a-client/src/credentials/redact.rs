@@ -1,6 +1,6 @@
 //! Redaction of secrets in shown and recorded exchanges.
 //!
-//! One rule says which names are secret. It is used for every output of the wire: `--verbose`, recordings, exports,
+//! One rule says which names are secret. It is used for every output of the wire: `--debug`, recordings, exports,
 //! reports.
 
 use std::borrow::Cow;
