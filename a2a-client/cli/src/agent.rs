@@ -14,6 +14,7 @@ use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, ErrorKind};
 use clap::Args;
 
+use crate::catalog::{self, Listed};
 use crate::connection::{ConnectionOptions, VersionChoice, prompt, read_duration};
 use crate::deviations;
 use crate::failure::Failure;
@@ -24,7 +25,8 @@ use crate::wire::Wire;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
 pub(crate) struct AgentArgs {
-    /// Agent card of the agent: a host, an origin, the URL of a card, or a file. A URL may also be the first argument.
+    /// Agent card of the agent: a host, an origin, the URL of a card, a file, or an AI Catalog that lists it (`REF#IDENTIFIER`). A
+    /// URL may also be the first argument.
     #[arg(long, short = 'a', value_name = "REF")]
     agent_card: Option<String>,
     #[command(flatten)]
@@ -119,7 +121,7 @@ impl AgentArgs {
         if self.agent_card.is_none() {
             return Ok(None);
         }
-        let Reference::Url(url) = self.reference()? else {
+        let (Reference::Url(url), _) = self.reference()? else {
             return Err(Failure::usage("expected the URL of an agent, not a file"));
         };
         let mut settings = self.connection.settings(url)?;
@@ -136,7 +138,7 @@ impl AgentArgs {
         if self.agent_card.is_none() {
             return Ok(None);
         }
-        let Reference::Url(url) = self.reference()? else {
+        let (Reference::Url(url), _) = self.reference()? else {
             return Err(Failure::usage("expected the URL of an agent, not a file"));
         };
         Ok(Some(SuiteTarget {
@@ -148,24 +150,26 @@ impl AgentArgs {
         }))
     }
 
-    fn reference(&self) -> Result<Reference, Failure> {
+    /// Returns the place of the card, and the identifier behind a `#` if the place is a catalog.
+    fn reference(&self) -> Result<(Reference, Option<String>), Failure> {
         let Some(name) = self.agent_card.as_deref().filter(|name| !name.is_empty()) else {
             return Err(Failure::usage(
                 "no agent: expected --agent-card REF, a URL as the first argument, or A2ACLI_AGENT_CARD",
             ));
         };
-        if let Some(path) = name.strip_prefix("file://") {
-            return Ok(Reference::File(path.into()));
-        }
-        if name.contains("://") {
-            return Ok(Reference::Url(name.to_owned()));
-        }
+        let (name, identifier) = match name.split_once('#') {
+            Some((name, identifier)) => (name, Some(identifier.to_owned())),
+            None => (name, None),
+        };
         let path = expand(name);
         let is_path = name.starts_with(['/', '.', '~']) || name.ends_with(".json");
-        match path.is_file() || is_path {
-            true => Ok(Reference::File(path)),
-            false => Ok(Reference::Url(with_scheme(name))),
-        }
+        let reference = match name.strip_prefix("file://") {
+            Some(path) => Reference::File(path.into()),
+            None if name.contains("://") => Reference::Url(name.to_owned()),
+            None if path.is_file() || is_path => Reference::File(path),
+            None => Reference::Url(with_scheme(name)),
+        };
+        Ok((reference, identifier))
     }
 
     /// Finds the agent's card. Nothing that identifies the caller is sent for it, but a TLS certificate.
@@ -174,19 +178,17 @@ impl AgentArgs {
             return Err(Failure::usage("--no-card: there is no card to show"));
         }
         self.connection.warn();
-        let found = match self.reference()? {
-            Reference::File(path) => card_of_file(&path)?,
-            Reference::Url(url) => {
-                let mode = match self.connection.is_strict() {
-                    true => Mode::Strict,
-                    false => Mode::Tolerant,
-                };
-                let cards = Cards::new(self.card_http()?)
-                    .mode(mode)
-                    .deviations(Some(DeviationObserver::new(deviations::found)));
-                let CardDocument { card, text, .. } =
-                    cards.find_document(&url).await.map_err(Failure::Card)?;
-                FoundCard { card, text }
+        let (reference, identifier) = self.reference()?;
+        let found = self.find_at(&reference).await?;
+        let found = match catalog::read(&found.text) {
+            None => found,
+            Some(listed) => {
+                // It is not a card: its deviations from one mean nothing.
+                deviations::forget();
+                match catalog::find(&listed, identifier.as_deref())? {
+                    Listed::Card(text) => read_found(text, "the catalog's entry")?,
+                    Listed::Url(url) => self.find_at(&Reference::Url(url)).await?,
+                }
             }
         };
         if found.card.name.is_empty() && found.card.supported_interfaces.is_empty() {
@@ -195,6 +197,25 @@ impl AgentArgs {
             return Err(Failure::InvalidCard(problem.to_owned()));
         }
         Ok(found)
+    }
+
+    /// Reads the document at a place: a card, or a catalog of cards.
+    async fn find_at(&self, reference: &Reference) -> Result<FoundCard, Failure> {
+        match reference {
+            Reference::File(path) => card_of_file(path),
+            Reference::Url(url) => {
+                let mode = match self.connection.is_strict() {
+                    true => Mode::Strict,
+                    false => Mode::Tolerant,
+                };
+                let observer = DeviationObserver::new(deviations::found);
+                let cards = Cards::new(self.card_http()?).mode(mode);
+                let cards = cards.deviations(Some(observer));
+                let found = cards.find_document(url).await.map_err(Failure::Card)?;
+                let CardDocument { card, text, .. } = found;
+                Ok(FoundCard { card, text })
+            }
+        }
     }
 
     /// Finds the agent and connects.
@@ -210,8 +231,8 @@ impl AgentArgs {
     pub(crate) async fn connect_to(&self, card: &AgentCard) -> Result<Client, Failure> {
         let card = Arc::new(self.with_chosen_interfaces(card)?);
         let url = match self.reference()? {
-            Reference::Url(url) => url,
-            Reference::File(_) => card
+            (Reference::Url(url), _) => url,
+            (Reference::File(_), _) => card
                 .supported_interfaces
                 .first()
                 .map(|interface| interface.url.clone())
@@ -225,7 +246,7 @@ impl AgentArgs {
     }
 
     fn connect_without_card(&self) -> Result<Client, Failure> {
-        let Reference::Url(url) = self.reference()? else {
+        let (Reference::Url(url), _) = self.reference()? else {
             return Err(Failure::usage("--no-card: expected a URL, not a file"));
         };
         let Some(VersionChoice::Only(version)) = self.connection.a2a_version else {
@@ -344,13 +365,17 @@ fn no_version(spoken: &[&AgentInterface], wanted: Option<VersionChoice>) -> Fail
 }
 
 fn card_of_file(path: &PathBuf) -> Result<FoundCard, Failure> {
-    let name = path.display();
+    let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => {
             Failure::InvalidCard(format!("{name}: the file is not text"))
         }
         _ => Failure::NoCard(format!("{name}: {error}")),
     })?;
+    read_found(text, &name)
+}
+
+fn read_found(text: String, name: &str) -> Result<FoundCard, Failure> {
     let read = read_card_in(&text, Mode::Tolerant)
         .map_err(|error| Failure::InvalidCard(format!("{name} is not an agent card: {error}")))?;
     read.repairs.iter().for_each(deviations::found);

@@ -3,6 +3,7 @@
 mod agent;
 mod authentication;
 mod card_keys;
+mod catalog;
 mod command;
 mod connection;
 mod deviations;

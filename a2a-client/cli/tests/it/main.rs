@@ -485,6 +485,97 @@ fn settings_come_from_options_the_environment_and_files() {
     assert!(run(&["config", "show"], &[]).contains("line 1: expected NAME=value"));
 }
 
+/// Whatever happens, the output is one document, and no command leaves a file behind.
+#[test]
+fn json_output_is_one_document_and_nothing_is_stored() {
+    let agent = Agent::named("reference");
+    let directory = TempDir::new().unwrap();
+    let sent = lines(&["send", &agent.url, "echo hello", "-o", "json"], "").remove(0);
+    let id = sent["task"]["id"].as_str().unwrap();
+    let a = ["-a", &agent.url];
+    for (command, code) in [
+        (&["card", "get"][..], 0),
+        (&["card", "get", "--validate"], 0),
+        (&["card", "get", "--extended"], 1),
+        (&["send", "echo hello"], 0),
+        (&["send", "reply hello"], 0),
+        (&["send", "fail no paper"], 0),
+        (&["send", "crash"], 0),
+        (&["send", "--async", "echo hello"], 0),
+        (&["send", ""], 2),
+        (&["send", "hello", "--task-id", "nothing"], 1),
+        (&["send", "wait", "--timeout", "1s"], 5),
+        (&["task", "get", id], 0),
+        (&["task", "get", "nothing"], 1),
+        (&["task", "list"], 0),
+        (&["task", "list", "--status", "nonsense"], 2),
+        (&["task", "cancel", id], 1),
+        (&["task", "subscribe", id], 0),
+        (&["task", "push-config", "list", id], 0),
+        (&["config", "show"], 0),
+        (&["no-such-command"], 2),
+    ] {
+        let output = a2a()
+            .args(command)
+            .args(a)
+            .args(["-o", "json", "--debug"])
+            .env("HOME", directory.path())
+            .env_remove("XDG_CONFIG_HOME")
+            .current_dir(directory.path())
+            .output()
+            .unwrap();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        let document: Value = serde_json::from_str(&stdout)
+            .unwrap_or_else(|_| panic!("{command:?} printed {stdout:?} and {stderr}"));
+        assert_eq!(
+            document["error"].is_object(),
+            code != 0,
+            "{command:?}: {stdout}"
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{command:?}: {stdout} {stderr}"
+        );
+        assert!(!stderr.contains('\u{1b}'), "{stderr}");
+        let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+        assert!(left.is_empty(), "{command:?} left {left:?}");
+    }
+}
+
+/// A catalog may stand where a card does.
+#[test]
+fn an_agent_of_a_catalog_is_called() {
+    let agent = Agent::named("echo");
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("ai-catalog.json");
+    let card = lines(&["card", "get", &agent.url, "-o", "json"], "").remove(0);
+    let kind = "application/a2a-agent-card+json";
+    let at = format!("{}.well-known/agent-card.json", agent.url);
+    let catalog = json!({"specVersion": "1.0", "entries": [
+        {"identifier": "urn:mcp", "type": "application/mcp-server+json", "url": "https://example.com"},
+        {"identifier": "urn:echo", "type": kind, "url": at},
+        {"identifier": "urn:embedded", "type": kind, "data": card},
+    ]});
+    std::fs::write(&file, catalog.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    for identifier in ["urn:echo", "urn:embedded"] {
+        let reference = format!("{file}#{identifier}");
+        check(&["send", "-a", &reference, "hello"], 0, &["  hello"]);
+    }
+    check(
+        &["send", "-a", file, "hello"],
+        2,
+        &["urn:echo, urn:embedded", "REF#IDENTIFIER"],
+    );
+    let unknown = format!("{file}#urn:mcp");
+    check(
+        &["card", "get", "-a", &unknown],
+        3,
+        &["no agent `urn:mcp`", "urn:echo"],
+    );
+}
+
 /// Nothing below 1.0 is spoken unless it is asked for.
 #[test]
 fn an_older_version_needs_its_option() {
