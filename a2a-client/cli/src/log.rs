@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write, stderr};
 
 use a2a_client::terminal::is_unsafe;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::registry::LookupSpan;
@@ -22,18 +22,32 @@ pub(crate) struct LogOptions {
         value_parser = filter
     )]
     filter: Targets,
+    /// Format of the log: a line of text, or of JSON, for each entry.
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    log_format: LogFormat,
+}
+
+/// Format of the log.
+#[derive(Clone, Copy, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
 }
 
 impl LogOptions {
     /// Builds the layer that writes the log.
     pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync
     where
-        S: Subscriber + for<'span> LookupSpan<'span>,
+        S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
     {
-        fmt::layer()
+        let layer = fmt::layer()
             .with_writer(|| Escaping(stderr()))
-            .with_ansi(stderr().is_terminal())
-            .with_filter(self.filter.clone())
+            .with_ansi(stderr().is_terminal());
+        let layer = match self.log_format {
+            LogFormat::Text => layer.boxed(),
+            LogFormat::Json => layer.json().boxed(),
+        };
+        layer.with_filter(self.filter.clone())
     }
 }
 

@@ -19,6 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::authentication::AuthenticationArgs;
 use crate::card_keys::signing_key;
+use crate::connection::read_duration;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogOptions;
@@ -41,7 +42,7 @@ Examples:
   a2a serve joke --api-key-file keys.txt --basic users.htpasswd        callers with a key or a password
   a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
   a2a serve joke --public-url https://agent.example/joke/ --sign-key key.pem
-  a2a serve echo --log a2a_server=debug                        or set RUST_LOG
+  a2a serve echo --log debug --log-format json                 a line for each request; or set RUST_LOG
   a2a serve echo -o json | jq -r .url
 
 With TLS, and a certificate authority of your own:
@@ -97,6 +98,10 @@ pub(crate) struct Options {
     /// bytes in Base64.
     #[arg(long, value_name = "FILE")]
     encryption_key_file: Option<PathBuf>,
+    /// Time for which the server goes on as before when it is to shut down, and only reports at `/readyz` that it is not
+    /// ready, like 5s: load balancers may take that long to notice.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = read_duration)]
+    drain: Duration,
     #[command(flatten)]
     log: LogOptions,
     #[command(flatten)]
@@ -192,9 +197,10 @@ async fn serve(
     let server = builder
         .build()
         .map_err(Failure::machine("the server cannot be configured"))?;
+    let http = server.http().drain(options.drain);
     let http = match &tls {
-        Some(tls) => server.http().tls(tls.clone()),
-        None => server.http(),
+        Some(tls) => http.tls(tls.clone()),
+        None => http,
     };
     let bound = http.listen(listener).map_err(Failure::machine(&*place))?;
     let has_tls = tls.is_some();

@@ -73,3 +73,18 @@ fn levels_of_rust_log_that_are_none_are_refused() {
     let stderr = crate::text(&output.stderr);
     assert!(stderr.contains("`loud` is not a log level"), "{stderr}");
 }
+
+#[test]
+fn a_log_in_json_has_an_object_for_each_line_and_request() {
+    let log = log(&["--log", "debug", "--log-format", "json"], None);
+    let entries: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
+    let answered = entries
+        .iter()
+        .find(|entry| entry["fields"]["message"] == "answered a request");
+    let answered = answered.expect(&log);
+    assert_eq!(answered["fields"]["status"], 200, "{answered}");
+    assert!(answered["fields"]["ms"].is_u64(), "{answered}");
+}

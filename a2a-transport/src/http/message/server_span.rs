@@ -93,11 +93,15 @@ impl ServerSpan {
     {
         let server_span = Self::begin(binding, headers);
         let span = server_span.span.clone();
+        let begun = Instant::now();
         // Boxed, as all that is around it would move what it has room for.
         let answering = Box::pin(span.in_scope(|| answer(server_span)));
         let answering = answering.instrument(span.clone());
         answering.map(move |response| {
-            span.record(HTTP_STATUS, response.status().as_u16());
+            let status = response.status().as_u16();
+            span.record(HTTP_STATUS, status);
+            let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            tracing::debug!(parent: &span, %binding, status, ms, "answered a request");
             response
         })
     }
