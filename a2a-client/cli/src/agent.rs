@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::{
@@ -15,6 +15,7 @@ use a2a_types::{AgentCard, AgentInterface, ErrorKind};
 use clap::Args;
 
 use crate::catalog::{self, Listed};
+use crate::connected;
 use crate::connection::{ConnectionOptions, VersionChoice, prompt, read_duration};
 use crate::deviations;
 use crate::failure::Failure;
@@ -64,15 +65,6 @@ pub(crate) struct SuiteTarget {
     pub(crate) http: HttpClient,
     /// Headers with credentials and service parameters.
     pub(crate) headers: Vec<(String, String)>,
-}
-
-/// The card of the agent that was connected to, for hints.
-static CONNECTED: Mutex<Option<Arc<AgentCard>>> = Mutex::new(None);
-
-/// Returns the card of the agent that was connected to.
-pub(crate) fn connected_card() -> Option<Arc<AgentCard>> {
-    let connected = CONNECTED.lock().unwrap_or_else(PoisonError::into_inner);
-    connected.clone()
 }
 
 impl AgentArgs {
@@ -238,7 +230,7 @@ impl AgentArgs {
                 .map(|interface| interface.url.clone())
                 .unwrap_or_default(),
         };
-        *CONNECTED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&card));
+        connected::remember(&card);
         match self.builder(url)?.card(card).connect().await {
             Err(Error::Malformed(violation)) => Err(Failure::InvalidCard(violation.to_string())),
             connected => Ok(connected?),

@@ -9,7 +9,7 @@ use a2a_client::{Error, Phase, causes};
 use a2a_types::{ErrorKind, SecurityScheme};
 use serde_json::{Value, json};
 
-use crate::agent::connected_card;
+use crate::connected;
 use crate::redaction::redact;
 
 /// Reason why a command failed.
@@ -174,7 +174,7 @@ fn call_report(error: &Error, has_credentials: bool) -> Report {
 
 /// Describes a refusal for lack of credentials, with the options by which the agent's card wants them.
 fn denied(has_credentials: bool) -> Report {
-    let wanted = connected_card().map(|card| {
+    let wanted = connected::card().map(|card| {
         let options = card.security_schemes.values().map(option_of);
         let mut options: Vec<_> = options.collect();
         options.dedup();

@@ -5,6 +5,7 @@ mod authentication;
 mod card_keys;
 mod catalog;
 mod command;
+mod connected;
 mod connection;
 mod deviations;
 mod failure;

@@ -8,6 +8,7 @@ pub(crate) mod conformance;
 pub(crate) mod db_check;
 pub(crate) mod db_migrate;
 pub(crate) mod inspect;
+mod one_task;
 mod parts;
 mod push_config;
 pub(crate) mod send;

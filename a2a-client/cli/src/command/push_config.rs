@@ -5,7 +5,7 @@ use a2a_types::{AuthenticationInfo, ErrorKind, TaskPushNotificationConfig};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::task::One;
+use super::one_task::OneTask;
 use crate::agent::AgentArgs;
 use crate::failure::Failure;
 use crate::secret::Secret;
@@ -19,7 +19,7 @@ pub(crate) enum PushConfigCommand {
     /// Show a config.
     Get(Named),
     /// List the configs of a task.
-    List(One),
+    List(OneTask),
     /// Delete a config.
     Delete(Named),
 }
@@ -28,7 +28,7 @@ pub(crate) enum PushConfigCommand {
 #[derive(Args)]
 pub(crate) struct Named {
     #[command(flatten)]
-    one: One,
+    one: OneTask,
     /// Id of the config. Default: the only one of the task.
     #[arg(long, alias = "id", value_name = "ID")]
     config_id: Option<String>,
@@ -43,7 +43,7 @@ Examples:
     --credentials @token.txt")]
 pub(crate) struct Create {
     #[command(flatten)]
-    one: One,
+    one: OneTask,
     /// URL that the agent notifies.
     #[arg(long)]
     url: String,

@@ -112,7 +112,7 @@ async fn send(
         false => task,
     };
     show_task(screen, &task)?;
-    show::outcome(screen, &task, agent)
+    show::outcome(screen, &task, &agent.as_option())
 }
 
 /// Prints a task as the answer to a message.
@@ -187,7 +187,7 @@ async fn follow(
     events.end(updates.task(), screen)?;
     outcome?;
     match updates.task() {
-        Some(task) => show::outcome(screen, task, agent),
+        Some(task) => show::outcome(screen, task, &agent.as_option()),
         None => Ok(()),
     }
 }

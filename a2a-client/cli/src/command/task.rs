@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use a2a_types::{ErrorKind, ListTasksRequest, TaskState, Timestamp};
 use clap::{Args, Subcommand};
 
+use super::one_task::OneTask;
 use super::push_config::PushConfigCommand;
 use super::send::print_events;
 use super::wait::WaitOptions;
@@ -21,7 +22,7 @@ pub(crate) enum TaskCommand {
     /// List tasks.
     List(List),
     /// Ask the agent to stop working on a task.
-    Cancel(One),
+    Cancel(OneTask),
     /// Follow a task until it ends.
     Subscribe(Subscribe),
     /// Save the artifacts of a task as files.
@@ -29,30 +30,6 @@ pub(crate) enum TaskCommand {
     /// Manage the push notification configs of a task: the URLs that the agent notifies.
     #[command(subcommand)]
     PushConfig(PushConfigCommand),
-}
-
-/// A task of an agent.
-#[derive(Args)]
-pub(crate) struct One {
-    #[command(flatten)]
-    pub(super) agent: AgentArgs,
-    /// Id of the task.
-    #[arg(value_name = "TASK", required = true, num_args = 1..=2)]
-    words: Vec<String>,
-}
-
-impl One {
-    /// Returns the agent and the task.
-    pub(super) fn agent_and_task(mut self) -> Result<(AgentArgs, String), Failure> {
-        self.agent.take_from(&mut self.words);
-        match <[String; 1]>::try_from(self.words) {
-            Ok([task]) => Ok((self.agent, task)),
-            Err(words) => Err(Failure::usage(format!(
-                "expected the id of one task, found `{}`",
-                words.join(" ")
-            ))),
-        }
-    }
 }
 
 /// Task to show.
@@ -64,7 +41,7 @@ Examples:
   a2a task get -a https://agent.example 4f2c… --wait --timeout 5m")]
 pub(crate) struct Get {
     #[command(flatten)]
-    one: One,
+    one: OneTask,
     /// Show the last N messages of the history, too.
     #[arg(long, value_name = "N")]
     history: Option<u32>,
@@ -112,7 +89,7 @@ Examples:
   a2a task subscribe -a https://agent.example 4f2c… --stream      shows its events as they happen")]
 pub(crate) struct Subscribe {
     #[command(flatten)]
-    one: One,
+    one: OneTask,
     /// Print events as they happen; with `-o json` one on each line.
     #[arg(long)]
     stream: bool,
@@ -122,7 +99,7 @@ pub(crate) struct Subscribe {
 #[derive(Args)]
 pub(crate) struct Download {
     #[command(flatten)]
-    one: One,
+    one: OneTask,
     /// Directory of the files; no file is overwritten.
     #[arg(long, value_name = "DIR", default_value = ".")]
     output_dir: PathBuf,
@@ -164,7 +141,7 @@ async fn get(options: Get, screen: &Screen) -> Result<(), Failure> {
         true => screen.value(&task)?,
         false => show::task(screen, &task, options.history.is_some() || screen.verbose)?,
     }
-    show::outcome(screen, &task, &agent)
+    show::outcome(screen, &task, &agent.as_option())
 }
 
 async fn list(mut options: List, screen: &Screen) -> Result<(), Failure> {
@@ -219,7 +196,7 @@ fn read_state(text: &str) -> Result<TaskState, String> {
     })
 }
 
-async fn cancel(one: One, screen: &Screen) -> Result<(), Failure> {
+async fn cancel(one: OneTask, screen: &Screen) -> Result<(), Failure> {
     let (agent, id) = one.agent_and_task()?;
     let task = agent.connect().await?.cancel_task(id).await?;
     match screen.json {
@@ -260,7 +237,7 @@ async fn subscribe(options: Subscribe, screen: &Screen) -> Result<(), Failure> {
             false => show::task(screen, task, screen.verbose)?,
         }
     }
-    show::outcome(screen, task, &agent)
+    show::outcome(screen, task, &agent.as_option())
 }
 
 /// Reads a stream to its end.

@@ -10,7 +10,6 @@ use a2a_types::{
 };
 
 use super::{Screen, note, state_name};
-use crate::agent::AgentArgs;
 use crate::failure::Failure;
 
 /// Prints a task, with its history if that is wanted.
@@ -122,8 +121,9 @@ pub(crate) fn message(screen: &Screen, message: &Message) -> Result<(), Failure>
     }
 }
 
-/// Prints the command that goes on with a task, and names an outcome that is no success on standard error.
-pub(crate) fn outcome(screen: &Screen, task: &Task, agent: &AgentArgs) -> Result<(), Failure> {
+/// Prints the command that goes on with a task of `agent`, which is an option, and names an outcome other than success on
+/// standard error.
+pub(crate) fn outcome(screen: &Screen, task: &Task, agent: &str) -> Result<(), Failure> {
     let (state, id) = (task.status.state, &task.id);
     if !matches!(
         state,
@@ -131,7 +131,6 @@ pub(crate) fn outcome(screen: &Screen, task: &Task, agent: &AgentArgs) -> Result
     ) {
         note(&format!("warning: the task is {}", state_name(state)));
     }
-    let agent = agent.as_option();
     let next = match state {
         state if state.is_interrupted() => format!("send {agent} --task-id {id} \"<reply>\""),
         state if state.is_terminal() => match &task.context_id {
