@@ -43,7 +43,7 @@ pub(crate) enum Failure {
         what: String,
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// What was checked is not as it should be, as the output says.
+    /// A check found a fault, as the output says.
     #[error("{0}")]
     Verdict(String),
     /// The time of `--timeout` is over.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// Secrets of the command line, the environment and the files.
 static SECRETS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Has a secret hidden in everything that is printed about the connection, whoever repeats it.
+/// Hides a secret in everything that is printed about the connection, also where an agent repeats it.
 pub(crate) fn hide(secret: &str) {
     // Shorter ones are parts of other words.
     if secret.len() >= MIN_SECRET_BYTES {

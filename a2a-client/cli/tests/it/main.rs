@@ -227,7 +227,7 @@ fn every_outcome_has_its_code() {
         0,
         &["Message: agent\nText:\n  hello\n"],
     );
-    // What becomes of the task is no failure of the command.
+    // The outcome of the task is not a failure of the command.
     for (command, state) in [
         ("fail", "FAILED"),
         ("reject", "REJECTED"),
@@ -286,12 +286,12 @@ fn every_outcome_has_its_code() {
             "hint",
         ],
     );
-    let nobody = [
+    let unreachable = [
         "cannot connect",
         "refused",
         "check that the agent is running",
     ];
-    check(&["card", "get", "http://127.0.0.1:1"], 3, &nobody);
+    check(&["card", "get", "http://127.0.0.1:1"], 3, &unreachable);
     check(
         &["card", "get", &format!("{url}nothing/here.json")],
         3,

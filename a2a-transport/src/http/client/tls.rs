@@ -77,8 +77,8 @@ impl Tls {
         Ok(self)
     }
 
-    /// Accepts every certificate of a server, whoever has signed it and whatever name it has: anyone on the way can then
-    /// read and change everything. For development only.
+    /// Accepts every certificate of a server, with any signer and any name: an attacker on the way can then read and
+    /// change everything. For development only.
     pub fn danger_accept_invalid_certificates(mut self) -> Self {
         self.change(|settings| settings.accepts_any = true);
         self
