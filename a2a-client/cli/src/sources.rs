@@ -80,6 +80,11 @@ impl Sources {
                 let values = value.split(',').map(|value| value.trim().to_owned());
                 arg.default_values(values.collect::<Vec<_>>())
             }
+            ArgAction::SetTrue => arg.default_value(match &*value {
+                "1" => "true".to_owned(),
+                "0" => "false".to_owned(),
+                _ => value,
+            }),
             _ => arg.default_value(value),
         }
     }
@@ -156,11 +161,11 @@ fn read_file(path: &Path, values: &mut BTreeMap<String, (String, Source)>) -> Re
         let (key, value) = match read_line(line) {
             Ok(Some(pair)) => pair,
             Ok(None) => continue,
+            // The file may be of another program, too, and have lines of another form.
+            Err(_) if !line.contains(PREFIX) => continue,
             Err(problem) => {
-                return Err(Failure::usage(format!(
-                    "{name}, line {}: {problem}",
-                    index + 1
-                )));
+                let line = index + 1;
+                return Err(Failure::usage(format!("{name}, line {line}: {problem}")));
             }
         };
         if key.starts_with(PREFIX) {

@@ -481,6 +481,10 @@ fn settings_come_from_options_the_environment_and_files() {
         &[],
     );
     assert!(asked.contains("\"method\":\"message/send\""), "{asked}");
+    // The file may have lines of other programs.
+    file("work/.env", "KEY=\"-----BEGIN\nabc\nA2ACLI_STRICT=1\n");
+    let shown = run(&["config", "show", "-o", "text"], &[]);
+    assert!(shown.contains("strict: true (A2ACLI_STRICT in "), "{shown}");
     file("work/.env", "A2ACLI_AGENT_CARD\n");
     assert!(run(&["config", "show"], &[]).contains("line 1: expected NAME=value"));
 }
