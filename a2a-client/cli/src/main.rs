@@ -131,12 +131,16 @@ Examples:
   a2a inspect http://127.0.0.1:8080                             all of it in the browser
   A2ACLI_BEARER=… a2a task list -a https://agent.example -o json | jq -r .tasks[].id
 
-The agent is named by --agent-card, by a URL as the first argument, or by A2ACLI_AGENT_CARD. Each option has such a variable,
-in the environment or in a file `.env`: `a2a config show` tells which value comes from where.
+The agent is named by --agent-card, by a URL as the first argument, or by A2ACLI_AGENT_CARD. Each
+option has such a variable, in the environment or in a file `.env`: `a2a config show` tells which
+value comes from where.
 
-Defaults: the first interface on the card that this program speaks, of A2A 1.0 (--transport, --a2a-version); the command
-waits until the task has ended or asks for something (--async); concise text (--output, --verbose); TLS certificates are
-verified (--insecure).
+Defaults, and the options that change them:
+  the first interface on the card that this program speaks      --transport
+  A2A 1.0                                                       --a2a-version
+  wait until the task has ended or asks for something           --async
+  concise text                                                  --output, --verbose
+  TLS certificates are verified                                 --insecure
 
 Exit codes:
   0    the command did its work, whatever became of the task
@@ -208,6 +212,13 @@ fn report_arguments(error: &clap::Error, as_json: bool) -> ExitCode {
             // A failed write of the help cannot be reported.
             let _ = error.print();
             ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !as_json => {
+            let _ = error.print();
+            2.into()
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            report_usage("a command is missing", as_json)
         }
         _ => {
             let text = error.to_string();

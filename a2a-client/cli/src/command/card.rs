@@ -30,8 +30,6 @@ Examples:
   a2a card get -a https://agent.example -o json | jq -r .skills[].name
   a2a card get -a https://agent.example --verify https://agent.example/.well-known/jwks.json")]
 pub(crate) struct Get {
-    #[command(flatten)]
-    pub(crate) agent: AgentArgs,
     #[arg(value_name = "URL", hide = true)]
     reference: Option<String>,
     /// Check the card against the schema, and fail if it breaks a rule.
@@ -44,6 +42,8 @@ pub(crate) struct Get {
     /// PEM).
     #[arg(long, value_name = "FILE|URL", conflicts_with = "no_card")]
     verify: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 pub(crate) async fn run(command: CardCommand, screen: &Screen) -> Result<(), Failure> {

@@ -23,8 +23,6 @@ Examples:
   a2a chat -a https://agent.example --task-id 4f2c…        shows the task first
   printf 'tell me a joke\\nchickens\\n' | a2a chat -a http://127.0.0.1:8080 -o json")]
 pub(crate) struct Options {
-    #[command(flatten)]
-    pub(crate) agent: AgentArgs,
     #[arg(value_name = "URL", hide = true)]
     reference: Option<String>,
     /// Id of the task to continue.
@@ -33,6 +31,8 @@ pub(crate) struct Options {
     /// Id of the context to continue.
     #[arg(long, value_name = "ID")]
     context_id: Option<ContextId>,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {

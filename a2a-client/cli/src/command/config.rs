@@ -29,9 +29,9 @@ Examples:
   a2a config show --config travel.env")]
 pub(crate) struct Show {
     #[command(flatten)]
-    pub(crate) agent: AgentArgs,
-    #[command(flatten)]
     wait: WaitOptions,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 /// Shows the settings, as the options of this command have them.

@@ -23,13 +23,13 @@ Examples:
 
 The exit code is 1 if the agent does not meet everything that is required.")]
 pub(crate) struct Options {
-    #[command(flatten)]
-    pub(crate) agent: AgentArgs,
     #[arg(value_name = "URL", hide = true)]
     reference: Option<String>,
     /// Text of the messages that are sent.
     #[arg(long, default_value = "hello", value_name = "TEXT")]
     prompt: String,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {

@@ -8,11 +8,11 @@ use crate::failure::Failure;
 /// A task of an agent.
 #[derive(Args)]
 pub(crate) struct OneTask {
-    #[command(flatten)]
-    pub(super) agent: AgentArgs,
     /// Id of the task.
     #[arg(value_name = "TASK", required = true, num_args = 1..=2)]
     words: Vec<String>,
+    #[command(flatten)]
+    pub(super) agent: AgentArgs,
 }
 
 impl OneTask {

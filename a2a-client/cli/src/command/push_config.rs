@@ -27,11 +27,11 @@ pub(crate) enum PushConfigCommand {
 /// A config of a task.
 #[derive(Args)]
 pub(crate) struct Named {
-    #[command(flatten)]
-    one: OneTask,
     /// Id of the config. Default: the only one of the task.
     #[arg(long, alias = "id", value_name = "ID")]
     config_id: Option<String>,
+    #[command(flatten)]
+    one: OneTask,
 }
 
 /// URL to register, and the credentials that the agent sends to it.
@@ -42,8 +42,6 @@ Examples:
   a2a task push-config create -a https://agent.example 4f2c… --url https://me.example/hook --scheme Bearer \\
     --credentials @token.txt")]
 pub(crate) struct Create {
-    #[command(flatten)]
-    one: OneTask,
     /// URL that the agent notifies.
     #[arg(long)]
     url: String,
@@ -59,6 +57,8 @@ pub(crate) struct Create {
     /// Credentials of that scheme: the text itself, `@FILE` or `$NAME`.
     #[arg(long, requires = "scheme")]
     credentials: Option<Secret>,
+    #[command(flatten)]
+    one: OneTask,
 }
 
 impl PushConfigCommand {

@@ -22,8 +22,6 @@ Examples:
   a2a send -a https://agent.example --task-id 4f2c… \"the second one, please\"
   echo translate this | a2a send -a https://agent.example -")]
 pub(crate) struct Options {
-    #[command(flatten)]
-    agent: AgentArgs,
     /// Text of the message; `-` reads it from standard input.
     #[arg(value_name = "TEXT")]
     words: Vec<String>,
@@ -55,6 +53,8 @@ pub(crate) struct Options {
     /// Token that the agent sends with every notification: the token itself, `@FILE` or `$NAME`.
     #[arg(long, value_name = "TOKEN", requires = "webhook")]
     webhook_token: Option<Secret>,
+    #[command(flatten)]
+    agent: AgentArgs,
 }
 
 /// Reads a JSON object.

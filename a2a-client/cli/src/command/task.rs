@@ -40,13 +40,13 @@ Examples:
   a2a task get -a https://agent.example 4f2c… --history 10
   a2a task get -a https://agent.example 4f2c… --wait --timeout 5m")]
 pub(crate) struct Get {
-    #[command(flatten)]
-    one: OneTask,
     /// Show the last N messages of the history, too.
     #[arg(long, value_name = "N")]
     history: Option<u32>,
     #[command(flatten)]
     wait: WaitOptions,
+    #[command(flatten)]
+    one: OneTask,
 }
 
 /// Tasks to list.
@@ -57,8 +57,6 @@ Examples:
   a2a task list -a https://agent.example --status working --since 2026-11-21T00:00:00Z
   a2a task list -a https://agent.example --all -o json | jq -r .tasks[].id")]
 pub(crate) struct List {
-    #[command(flatten)]
-    agent: AgentArgs,
     #[arg(value_name = "URL", hide = true)]
     words: Vec<String>,
     /// List only tasks of this context.
@@ -79,6 +77,8 @@ pub(crate) struct List {
     /// List all pages.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    agent: AgentArgs,
 }
 
 /// Task to follow.
@@ -88,21 +88,21 @@ Examples:
   a2a task subscribe -a https://agent.example 4f2c…               shows the task once it has ended
   a2a task subscribe -a https://agent.example 4f2c… --stream      shows its events as they happen")]
 pub(crate) struct Subscribe {
-    #[command(flatten)]
-    one: OneTask,
     /// Print events as they happen; with `-o json` one on each line.
     #[arg(long)]
     stream: bool,
+    #[command(flatten)]
+    one: OneTask,
 }
 
 /// Task whose artifacts are saved.
 #[derive(Args)]
 pub(crate) struct Download {
-    #[command(flatten)]
-    one: OneTask,
     /// Directory of the files; no file is overwritten.
     #[arg(long, value_name = "DIR", default_value = ".")]
     output_dir: PathBuf,
+    #[command(flatten)]
+    one: OneTask,
 }
 
 impl TaskCommand {
