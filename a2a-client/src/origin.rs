@@ -47,7 +47,7 @@ impl Origin {
     }
 
     /// Returns whether traffic cannot be read or replaced in transit: by `https`, or on this machine.
-    pub(crate) fn is_protected(&self) -> bool {
+    pub fn is_protected(&self) -> bool {
         let address = self.host.trim_start_matches('[').trim_end_matches(']');
         let is_loopback = |address: IpAddr| address.is_loopback();
         self.scheme == "https" || self.host == "localhost" || address.parse().is_ok_and(is_loopback)

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use a2a_client::{
     Binding, CardDocument, Cards, Client, ClientBuilder, Error, HttpClient, HttpClientBuilder,
-    ProtocolVersion, Recorder, Timeouts, read_card_in,
+    Origin, ProtocolVersion, Recorder, Timeouts, read_card_in,
 };
+use a2a_inspector::Settings;
 use a2a_transport::http::DeviationObserver;
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, ErrorKind};
@@ -16,10 +17,11 @@ use clap::Args;
 
 use crate::catalog::{self, Listed};
 use crate::connected;
-use crate::connection::{ConnectionOptions, VersionChoice, prompt, read_duration};
+use crate::connection::{ConnectionOptions, VersionChoice, read_duration};
 use crate::deviations;
 use crate::failure::Failure;
 use crate::files::expand;
+use crate::login;
 use crate::wire::Wire;
 
 /// Agent to call, and options of the connection.
@@ -109,7 +111,7 @@ impl AgentArgs {
     }
 
     /// Returns the settings for the inspector, or `None` if no agent is named.
-    pub(crate) fn settings(&self) -> Result<Option<a2a_inspector::Settings>, Failure> {
+    pub(crate) fn settings(&self) -> Result<Option<Settings>, Failure> {
         if self.agent_card.is_none() {
             return Ok(None);
         }
@@ -222,19 +224,44 @@ impl AgentArgs {
     /// Connects to the agent of a card.
     pub(crate) async fn connect_to(&self, card: &AgentCard) -> Result<Client, Failure> {
         let card = Arc::new(self.with_chosen_interfaces(card)?);
-        let url = match self.reference()? {
+        let url = self.url(&card)?;
+        connected::remember(&card);
+        let mut settings = self.connection.settings(url.clone())?;
+        if !self.has_credentials()
+            && let Some(token) =
+                login::token_for(&card, &Origin::of(&url)?, &self.login_http()?).await
+        {
+            connected::sends_stored_token();
+            settings.bearer = Some(token.into());
+        }
+        match self.builder(&settings)?.card(card).connect().await {
+            Err(Error::Malformed(violation)) => Err(Failure::InvalidCard(violation.to_string())),
+            connected => Ok(connected?),
+        }
+    }
+
+    /// Returns the origin of the agent, which is the only one that gets credentials unasked.
+    pub(crate) fn origin(&self, card: &AgentCard) -> Result<Origin, Failure> {
+        Ok(Origin::of(&self.url(&self.with_chosen_interfaces(card)?)?)?)
+    }
+
+    /// Returns the origin of the agent if it can be told without the card.
+    pub(crate) fn named_origin(&self) -> Result<Option<Origin>, Failure> {
+        match self.reference()? {
+            (Reference::Url(url), _) => Ok(Some(Origin::of(&url)?)),
+            (Reference::File(_), _) => Ok(None),
+        }
+    }
+
+    fn url(&self, card: &AgentCard) -> Result<String, Failure> {
+        Ok(match self.reference()? {
             (Reference::Url(url), _) => url,
             (Reference::File(_), _) => card
                 .supported_interfaces
                 .first()
                 .map(|interface| interface.url.clone())
                 .unwrap_or_default(),
-        };
-        connected::remember(&card);
-        match self.builder(url)?.card(card).connect().await {
-            Err(Error::Malformed(violation)) => Err(Failure::InvalidCard(violation.to_string())),
-            connected => Ok(connected?),
-        }
+        })
     }
 
     fn connect_without_card(&self) -> Result<Client, Failure> {
@@ -247,7 +274,7 @@ impl AgentArgs {
             ));
         };
         self.connection.warn();
-        let mut builder = self.builder(url)?;
+        let mut builder = self.builder(&self.connection.settings(url)?)?;
         if let Some(binding) = self.connection.transports.first() {
             builder = builder.binding(*binding);
         }
@@ -293,6 +320,12 @@ impl AgentArgs {
         Ok(http.without_identity().build())
     }
 
+    /// Returns an HTTP client for an authorization server: its exchanges are secret as a whole, and so not shown.
+    pub(crate) fn login_http(&self) -> Result<HttpClient, Failure> {
+        let settings = self.connection.anonymous_settings(String::new())?;
+        Ok(settings.http()?.without_identity().build())
+    }
+
     /// Returns the HTTP client for the card, whose server must answer soon.
     fn card_http(&self) -> Result<HttpClient, Failure> {
         let settings = self.connection.anonymous_settings(String::new())?;
@@ -301,9 +334,10 @@ impl AgentArgs {
         Ok(http.build())
     }
 
-    fn builder(&self, url: String) -> Result<ClientBuilder, Failure> {
-        let settings = self.connection.settings(url)?;
+    fn builder(&self, settings: &Settings) -> Result<ClientBuilder, Failure> {
         let http = self.apply(settings.http()?)?;
+        // No setting of the command line prompts a user.
+        let prompt = |_| {};
         Ok(settings
             .client(http, prompt)?
             .on_deviation(deviations::found))

@@ -1,10 +1,12 @@
-//! The card of the agent that a command calls, for hints.
+//! The agent that a command calls, for hints.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use a2a_types::AgentCard;
 
 static CARD: Mutex<Option<Arc<AgentCard>>> = Mutex::new(None);
+static SENDS_STORED_TOKEN: AtomicBool = AtomicBool::new(false);
 
 /// Remembers the card of the agent that is called.
 pub(crate) fn remember(card: &Arc<AgentCard>) {
@@ -15,4 +17,14 @@ pub(crate) fn remember(card: &Arc<AgentCard>) {
 pub(crate) fn card() -> Option<Arc<AgentCard>> {
     let card = CARD.lock().unwrap_or_else(PoisonError::into_inner);
     card.clone()
+}
+
+/// Remembers that a stored token is sent.
+pub(crate) fn sends_stored_token() {
+    SENDS_STORED_TOKEN.store(true, Ordering::Relaxed);
+}
+
+/// Returns whether a stored token is sent.
+pub(crate) fn has_stored_token() -> bool {
+    SENDS_STORED_TOKEN.load(Ordering::Relaxed)
 }

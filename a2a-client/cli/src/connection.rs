@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use a2a_client::credentials::DevicePrompt;
 use a2a_client::{Binding, ProtocolVersion};
-use a2a_inspector::{ClientCertificate, OAuthDevice, Settings, SettingsError};
+use a2a_inspector::{ClientCertificate, Settings, SettingsError};
 use clap::Args;
 use http::header::{HeaderName, HeaderValue};
 
@@ -38,19 +37,6 @@ pub(crate) struct ConnectionOptions {
     /// safer.
     #[arg(long, value_name = "NAME:PASSWORD")]
     basic: Option<String>,
-    /// Authenticate as this OAuth 2.0 client (client credentials); tokens are fetched and renewed. A2ACLI_OAUTH_CLIENT is
-    /// safer.
-    #[arg(long, value_name = "ID:SECRET")]
-    oauth_client: Option<String>,
-    /// Authenticate a user with the device flow of OAuth 2.0: prints a URL and the code to enter there.
-    #[arg(long, value_name = "ID", conflicts_with = "oauth_client")]
-    oauth_device: Option<String>,
-    /// Token endpoint of OAuth 2.0. Required if the card names none, or one of another origin.
-    #[arg(long, value_name = "URL")]
-    token_url: Option<String>,
-    /// Request this OAuth 2.0 scope; may be repeated.
-    #[arg(long = "scope", value_name = "SCOPE")]
-    scopes: Vec<String>,
     /// Send a service parameter, which is a header, with every request to the agent; may be repeated.
     #[arg(long = "svc-param", value_name = "NAME:VALUE")]
     svc_params: Vec<String>,
@@ -135,8 +121,6 @@ impl ConnectionOptions {
         self.bearer.is_some()
             || self.api_key.is_some()
             || self.basic.is_some()
-            || self.oauth_client.is_some()
-            || self.oauth_device.is_some()
             || self.cert.is_some()
             || self
                 .svc_params
@@ -150,8 +134,6 @@ impl ConnectionOptions {
             bearer: None,
             api_key: None,
             basic: None,
-            oauth_client: None,
-            oauth_device: None,
             ..self
         }
     }
@@ -168,16 +150,6 @@ impl ConnectionOptions {
         settings.bearer = secret(&self.bearer);
         settings.basic = secret(&self.basic);
         settings.api_key = secret(&self.api_key);
-        settings.oauth_client = secret(&self.oauth_client);
-        settings.oauth_device = self.oauth_device.clone().map(|client_id| {
-            let mut device = OAuthDevice::default();
-            device.client_id = client_id;
-            device.token_url = self.token_url.clone();
-            device.scopes = self.scopes.clone();
-            device
-        });
-        settings.token_url = self.token_url.clone();
-        settings.scopes = self.scopes.clone();
         for parameter in &self.svc_params {
             let (name, value) = read_parameter(parameter)?;
             hide(&value);
@@ -213,7 +185,7 @@ impl ConnectionOptions {
     /// Returns the credentials that are headers, and the service parameters.
     #[cfg(feature = "conformance")]
     pub(crate) fn headers(&self) -> Result<Vec<(String, String)>, Failure> {
-        if self.api_key.is_some() || self.basic.is_some() || self.oauth_client.is_some() {
+        if self.api_key.is_some() || self.basic.is_some() {
             let hint =
                 "expected --bearer or --svc-param: `a2a-conformance agent` takes all credentials";
             return Err(Failure::usage(hint));
@@ -247,18 +219,6 @@ impl ConnectionOptions {
             ));
         }
     }
-}
-
-/// Tells the user where to enter the code of the device flow.
-pub(crate) fn prompt(prompt: DevicePrompt) {
-    let DevicePrompt {
-        verification_uri,
-        user_code,
-        ..
-    } = prompt;
-    note(&format!(
-        "to log in, open {verification_uri} and enter the code {user_code}"
-    ));
 }
 
 impl From<SettingsError> for Failure {

@@ -34,6 +34,12 @@ pub(crate) enum Failure {
         problem: String,
         hint: String,
     },
+    /// No token was got by `a2a auth login`.
+    #[error("the login failed: {0}")]
+    Login(String),
+    /// The authorization server cannot be reached.
+    #[error("the authorization server cannot be reached: {0}")]
+    NoLoginServer(String),
     /// Invalid arguments.
     #[error("{0}")]
     Usage(String),
@@ -74,6 +80,11 @@ impl Failure {
         Self::Usage(problem.into())
     }
 
+    /// Creates an error of a login.
+    pub(crate) fn login(problem: impl Into<String>) -> Self {
+        Self::Login(problem.into())
+    }
+
     /// Wraps an error of this machine.
     pub(crate) fn machine<E>(what: impl Into<String>) -> impl FnOnce(E) -> Self
     where
@@ -97,6 +108,8 @@ impl Failure {
             Self::Usage(_) => report(USAGE, 2, Some("see --help")),
             Self::Machine { .. } => report(INTERNAL, 1, None),
             Self::Verdict(_) => report(INTERNAL, 1, None),
+            Self::Login(_) => report(AUTH_FAILED, 4, None),
+            Self::NoLoginServer(_) => report(UNREACHABLE, 3, Some(ISSUER_HINT)),
             Self::NoCard(_) => report(CARD_NOT_FOUND, 3, Some(CARD_HINT)),
             Self::InvalidCard(_) => report(CARD_INVALID, 1, Some(VALIDATE_HINT)),
             Self::TimedOut(_) => report(TIMEOUT, 5, Some("--timeout DURATION sets another limit")),
@@ -208,9 +221,7 @@ fn option_of(scheme: &SecurityScheme) -> &'static str {
             "--basic NAME:PASSWORD"
         }
         SecurityScheme::OAuth2SecurityScheme(_)
-        | SecurityScheme::OpenIdConnectSecurityScheme(_) => {
-            "--bearer TOKEN, --oauth-client ID:SECRET or --oauth-device ID"
-        }
+        | SecurityScheme::OpenIdConnectSecurityScheme(_) => "`a2a auth login`, or --bearer TOKEN",
         _ => "--bearer TOKEN",
     }
 }
@@ -263,6 +274,8 @@ const DEBUG_HINT: &str = "--debug shows the exchange with the agent";
 const CARD_HINT: &str =
     "check the address; for an agent without a card, name its version: --no-card --a2a-version 0.3";
 const CERTIFICATE_HINT: &str = "show a certificate with --cert FILE and --key FILE";
+const ISSUER_HINT: &str =
+    "the agent's card names it; --issuer URL names another authorization server";
 const VALIDATE_HINT: &str = "`a2a card get --validate` says what is wrong with the card";
 const UNVERIFIED_HINT: &str = "a proxy that rewrites URLs on a card breaks its signatures; without --verify the card is shown as it is";
 

@@ -2,6 +2,7 @@
 
 mod agent;
 mod authentication;
+mod browser;
 mod card_keys;
 mod catalog;
 mod command;
@@ -12,6 +13,7 @@ mod failure;
 mod files;
 mod interrupt;
 mod log;
+mod login;
 mod metrics;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
@@ -85,6 +87,9 @@ enum Command {
     /// Show, list, follow and cancel tasks, and save their artifacts.
     #[command(subcommand)]
     Task(command::task::TaskCommand),
+    /// Log in to agents by OAuth 2.0 or OpenID Connect.
+    #[command(subcommand)]
+    Auth(command::auth::AuthCommand),
     /// Talk with an agent in the terminal, one message a line.
     Chat(command::chat::Options),
     /// Check an agent against the protocol.
@@ -185,7 +190,10 @@ fn main() -> ExitCode {
     screen.deviations();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report(&failure, screen.json, has_credentials),
+        Err(failure) => {
+            let has_credentials = has_credentials || connected::has_stored_token();
+            report(&failure, screen.json, has_credentials)
+        }
     }
 }
 
@@ -281,6 +289,7 @@ impl Command {
             Self::Card(command::card::CardCommand::Get(options)) => Some(&options.agent),
             Self::Send(options) => Some(options.agent()),
             Self::Task(command) => Some(command.agent()),
+            Self::Auth(command) => command.agent(),
             Self::Chat(options) => Some(&options.agent),
             #[cfg(feature = "conformance")]
             Self::Conformance(options) => Some(&options.agent),
@@ -307,6 +316,7 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
         Command::Card(command) => command::card::run(command, screen).await,
         Command::Send(options) => command::send::run(options, screen).await,
         Command::Task(command) => command::task::run(command, screen).await,
+        Command::Auth(command) => command::auth::run(command, screen).await,
         Command::Chat(options) => command::chat::run(options, screen).await,
         #[cfg(feature = "conformance")]
         Command::Conformance(options) => command::conformance::run(options, screen).await,

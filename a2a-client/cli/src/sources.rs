@@ -102,8 +102,8 @@ pub(crate) fn is_secret(option: &str) -> bool {
         "authorization",
         "basic",
         "bearer",
+        "client-secret",
         "credentials",
-        "oauth-client",
         "proxy",
         "secret",
         "token",
@@ -137,13 +137,18 @@ fn config_option(arguments: &[OsString]) -> Option<PathBuf> {
     None
 }
 
-fn global_file() -> Option<PathBuf> {
+/// Returns the directory of this program's files that last.
+pub(crate) fn config_directory() -> Option<PathBuf> {
     let directory = match std::env::var_os("XDG_CONFIG_HOME") {
         Some(directory) if !directory.is_empty() => PathBuf::from(directory),
         _ if std::env::home_dir().is_none() => return None,
         _ => expand("~/.config"),
     };
-    Some(directory.join("a2a-cli/.env"))
+    Some(directory.join("a2a-cli"))
+}
+
+fn global_file() -> Option<PathBuf> {
+    config_directory().map(|directory| directory.join(".env"))
 }
 
 /// Returns the nearest `.env` file of the working directory or a directory above it.

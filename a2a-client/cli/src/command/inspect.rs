@@ -3,13 +3,13 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use a2a_inspector::Inspector;
 use clap::Args;
 use tokio::net::TcpListener;
 
 use crate::agent::AgentArgs;
+use crate::browser;
 use crate::failure::Failure;
 use crate::files::expand;
 use crate::interrupt;
@@ -99,7 +99,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         }
     }
     if !options.no_open {
-        open(url);
+        browser::open(url);
     }
     let connecting = inspector.clone();
     tokio::spawn(async move {
@@ -125,38 +125,5 @@ fn state_file() -> Option<PathBuf> {
     Some(state.join("a2a/inspector.json"))
 }
 
-/// Opens a URL in a browser. Does not wait for it; a failure is only printed.
-fn open(url: String) {
-    // `xdg-open` would start a browser in this terminal.
-    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].map(|name| std::env::var_os(name).is_some());
-    let is_desktop = cfg!(any(target_os = "macos", windows)) || has_display.contains(&true);
-    if !is_desktop {
-        return;
-    }
-    std::thread::spawn(move || {
-        let mut command = Command::new(OPENER[0]);
-        command.args(&OPENER[1..]).arg(url);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let problem = match command.status() {
-            Ok(status) if status.success() => return,
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
-        };
-        note(&format!("no browser was opened: {}: {problem}", OPENER[0]));
-    });
-}
-
 /// Address of the page unless it is taken.
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
-
-/// Program that opens a URL, and its arguments.
-const OPENER: &[&str] = if cfg!(target_os = "macos") {
-    &["open"]
-} else if cfg!(windows) {
-    &["rundll32", "url.dll,FileProtocolHandler"]
-} else {
-    &["xdg-open"]
-};

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod auth;
 pub(crate) mod card;
 pub(crate) mod chat;
 pub(crate) mod config;

@@ -98,10 +98,10 @@ fn authentication(scheme: &SecurityScheme) -> String {
             }
         }
         SecurityScheme::OAuth2SecurityScheme(_) => {
-            "OAuth 2.0 (--oauth-client, --oauth-device, --bearer)".to_owned()
+            "OAuth 2.0 (a2a auth login, --bearer)".to_owned()
         }
         SecurityScheme::OpenIdConnectSecurityScheme(oidc) => format!(
-            "OpenID Connect at {} (--oauth-client, --oauth-device, --bearer)",
+            "OpenID Connect at {} (a2a auth login, --bearer)",
             oidc.open_id_connect_url
         ),
         SecurityScheme::MtlsSecurityScheme(_) => "client certificate (--cert, --key)".to_owned(),

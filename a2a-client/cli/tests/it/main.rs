@@ -8,6 +8,7 @@ mod hook;
 mod inspect;
 mod interrupt;
 mod log;
+mod login;
 mod metrics;
 mod migrate;
 #[cfg(feature = "opentelemetry")]
