@@ -9,6 +9,7 @@ mod command;
 mod connected;
 mod connection;
 mod deviations;
+mod exec_agent;
 mod failure;
 mod files;
 mod interrupt;

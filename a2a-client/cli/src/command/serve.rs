@@ -20,6 +20,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::authentication::AuthenticationArgs;
 use crate::card_keys::signing_key;
 use crate::connection::read_duration;
+use crate::exec_agent::ExecOptions;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogOptions;
@@ -41,6 +42,7 @@ Examples:
   a2a serve joke --db postgres://a2a@db.example.com/a2a        as many of them as you like
   a2a serve joke --api-key-file keys.txt --basic users.htpasswd        callers with a key or a password
   a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
+  a2a serve --exec 'tr a-z A-Z'                                an agent from a command
   a2a serve joke --public-url https://agent.example/joke/ --sign-key key.pem
   a2a serve echo --log debug --log-format json                 a line for each request; or set RUST_LOG
   a2a serve echo -o json | jq -r .url
@@ -57,6 +59,8 @@ pub(crate) struct Options {
     /// Demo agent to run.
     #[arg(value_enum, default_value = "joke")]
     agent: Demo,
+    #[command(flatten)]
+    exec: ExecOptions,
     /// Address to listen on; port 0 takes any free port.
     #[arg(long, alias = "listen", default_value = "127.0.0.1:8080")]
     address: SocketAddr,
@@ -91,6 +95,9 @@ pub(crate) struct Options {
     otlp: Option<String>,
     #[command(flatten)]
     authentication: AuthenticationArgs,
+    /// Serve everyone who reaches --address, without credentials. On the loopback addresses of this machine it is the default.
+    #[arg(long)]
+    open: bool,
     /// Allow webhooks on the loopback addresses of this machine, which are refused otherwise.
     #[arg(long)]
     local_webhooks: bool,
@@ -120,6 +127,10 @@ enum Demo {
 }
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
+    if let Some(command) = &options.exec.exec {
+        let (card, agent) = options.exec.agent(command)?;
+        return serve(card, agent, options, screen).await;
+    }
     match options.agent {
         Demo::Echo => serve(Echo::card(), Echo, options, screen).await,
         Demo::Joke => serve(Joker::card(), Joker, options, screen).await,
@@ -133,6 +144,18 @@ async fn serve(
     options: Options,
     screen: &Screen,
 ) -> Result<(), Failure> {
+    let certificates = options.tls.client_auth();
+    let authenticator = options.authentication.authenticator(certificates);
+    let authenticator = authenticator.map_err(Failure::machine("credentials"))?;
+    if authenticator.is_none()
+        && !options.open
+        && !options.address.ip().to_canonical().is_loopback()
+    {
+        return Err(Failure::usage(format!(
+            "--address {}: others than this machine could call the agent; expected --api-key-file, --basic or --jwt-issuer, or --open to serve everyone",
+            options.address
+        )));
+    }
     let stop = interrupt::stop();
     card.capabilities.push_notifications = Some(true);
     // First of all: counts made before the recorder is installed are lost.
@@ -163,9 +186,7 @@ async fn serve(
     if let Some(keys) = keys {
         builder = builder.sign_card(keys);
     }
-    let certificates = options.tls.client_auth();
-    let authenticator = options.authentication.authenticator(certificates);
-    if let Some(authenticator) = authenticator.map_err(Failure::machine("credentials"))? {
+    if let Some(authenticator) = authenticator {
         builder = builder.authenticator(authenticator);
     }
     if options.local_webhooks {
@@ -197,7 +218,10 @@ async fn serve(
     let server = builder
         .build()
         .map_err(Failure::machine("the server cannot be configured"))?;
-    let http = server.http().drain(options.drain);
+    let mut http = server.http().drain(options.drain);
+    if options.open {
+        http = http.allow_unauthenticated();
+    }
     let http = match &tls {
         Some(tls) => http.tls(tls.clone()),
         None => http,

@@ -1,5 +1,6 @@
 //! `a2a serve` when it cannot start or an agent fails.
 
+use std::io::BufRead;
 use std::process::Stdio;
 
 use tempfile::TempDir;
@@ -76,4 +77,112 @@ fn sealing_keys_that_cannot_be_used_are_named() {
 #[test]
 fn a_log_level_that_is_none_is_refused() {
     check(&["serve", "echo", "--log", "loud"], 2, &["loud", "--log"]);
+}
+
+fn exec(command: &str, options: &[&str]) -> Agent {
+    let serve = ["--exec", command, "--address", "127.0.0.1:0"];
+    Agent::begin(&[&serve[..], options].concat())
+}
+
+#[test]
+fn a_command_is_an_agent() {
+    let agent = exec("printf 'ä: '; tr a-z A-Z; echo \"in $A2A_TASK_ID\"", &[]);
+    let url = &*agent.url;
+    check(&["card", "get", url], 0, &["Name: printf", "Skill: printf"]);
+    let all = check(
+        &["send", url, "hello"],
+        0,
+        &["State: COMPLETED", "ä: HELLOin "],
+    );
+    let id = all.split_once("Task: ").unwrap().1;
+    let id = id.lines().next().unwrap();
+    assert!(all.contains(&format!("HELLOin {id}")), "{all}");
+    // Its input is longer than a pipe, and not read.
+    let long = "x".repeat(1 << 20);
+    let agent = exec("exit 3", &[]);
+    let failed = ["The command failed: exit code 3", "FAILED"];
+    crate::check_with(&["send", &agent.url, "-"], &long, 0, &failed);
+}
+
+#[test]
+fn a_command_may_speak_json() {
+    let script = r#"read message
+        case "$message" in *blue*)
+            echo '{"working": "looking"}'; echo
+            echo '{"text": "a blue "}'; echo '{"text": "car"}'; echo '{"data": {"n": 1}}';;
+        *bad*) echo '{"what": 1}';;
+        *) echo '{"ask": "which colour?"}';;
+        esac"#;
+    let agent = exec(script, &["--exec-json"]);
+    let url = &*agent.url;
+    let all = check(
+        &["send", url, "a car"],
+        0,
+        &["INPUT_REQUIRED", "which colour?"],
+    );
+    let id = all.split_once("Task: ").unwrap().1;
+    let id = id.lines().next().unwrap();
+    let answer = ["send", "-a", url, "--task-id", id, "blue", "--stream"];
+    check(
+        &answer,
+        0,
+        &["looking", "a blue ", "car", "\"n\": 1", "State: COMPLETED"],
+    );
+    check(&["send", url, "bad"], 0, &["State: FAILED"]);
+}
+
+/// What the command has started ends with it.
+#[cfg(unix)]
+#[test]
+fn a_command_is_ended_when_its_task_is_canceled() {
+    let directory = TempDir::new().unwrap();
+    let ended = directory.path().join("ended");
+    let script = format!(
+        "trap 'echo term > {}; exit' TERM; echo begun; sleep 1000 & wait",
+        ended.display()
+    );
+    let agent = exec(&script, &[]);
+    let url = &*agent.url;
+    let sent = crate::lines(&["send", "-a", url, "go", "--async", "-o", "json"], "");
+    let id = sent[0]["task"]["id"].as_str().unwrap();
+    let mut follow = crate::a2a();
+    let follow = follow.args(["task", "subscribe", "-a", url, id, "--stream", "-o", "json"]);
+    let mut follow = follow.stdout(Stdio::piped()).spawn().unwrap();
+    let mut events = std::io::BufReader::new(follow.stdout.take().unwrap()).lines();
+    // The trap is set once the command prints.
+    events
+        .find(|line| line.as_ref().unwrap().contains("begun"))
+        .unwrap()
+        .unwrap();
+    check(&["task", "cancel", "-a", url, id], 0, &["CANCELED"]);
+    follow.wait().unwrap();
+    drop(events);
+    // The turn ends after the command.
+    let mut server = agent;
+    let stop = std::process::Command::new("kill")
+        .arg(server.process.id().to_string())
+        .status();
+    assert!(stop.unwrap().success());
+    server.process.wait().unwrap();
+    assert_eq!(std::fs::read_to_string(ended).unwrap(), "term\n");
+}
+
+#[test]
+fn an_address_for_others_needs_credentials_or_consent() {
+    let serve = ["serve", "joke", "--address", "0.0.0.0:0"];
+    let output = crate::ask(&serve, "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let error = crate::text(&output.stderr);
+    for expected in [
+        "--api-key-file",
+        "--basic",
+        "--jwt-issuer",
+        "--open",
+        "A2ACLI_ERR_USAGE",
+    ] {
+        assert!(error.contains(expected), "{error}");
+    }
+    let agent = Agent::begin(&["joke", "--address", "0.0.0.0:0", "--open"]);
+    check(&["card", "get", &agent.url], 0, &["Name: Joker"]);
 }
