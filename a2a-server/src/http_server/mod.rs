@@ -59,7 +59,8 @@ impl Server {
 }
 
 impl HttpServer {
-    /// Also serves another agent, at its own [path](Self::path), and lists the public cards of all agents at `/agents`.
+    /// Also serves another agent, at its own [path](Self::path), and lists all agents in the AI Catalog at
+    /// `/.well-known/ai-catalog.json`.
     /// Options of the other one's listener do not count: its TLS, limits of connections, probes and drain.
     ///
     /// ```

@@ -136,17 +136,32 @@ async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_ord
     assert_eq!(worker.runs(), 3);
 }
 
-/// Returns the names of the agents in the list at an address.
+/// Returns the agents in the catalog of an address.
 async fn listed(url: &str) -> Vec<String> {
-    let list = a2a_client::HttpClient::default()
-        .get(&format!("{url}/agents"), &Default::default())
+    let catalog = a2a_client::HttpClient::default()
+        .get(
+            &format!("{url}/.well-known/ai-catalog.json"),
+            &Default::default(),
+        )
         .await
         .unwrap();
-    let list: serde_json::Value = serde_json::from_slice(&list.body).unwrap();
-    let cards = list["agents"].as_array().unwrap().iter();
-    let names = cards.map(|card| {
-        let at = card["supportedInterfaces"][0]["url"].as_str().unwrap();
-        format!("{} {}", card["name"].as_str().unwrap(), at.replace(url, ""))
+    assert_eq!(
+        catalog.headers["content-type"],
+        "application/ai-catalog+json"
+    );
+    let catalog: serde_json::Value = serde_json::from_slice(&catalog.body).unwrap();
+    assert_eq!(catalog["specVersion"], "1.0");
+    let entries = catalog["entries"].as_array().unwrap().iter();
+    let names = entries.map(|entry| {
+        assert_eq!(entry["type"], "application/a2a-agent-card+json");
+        let at = entry["data"]["supportedInterfaces"][0]["url"]
+            .as_str()
+            .unwrap();
+        format!(
+            "{} {}",
+            entry["identifier"].as_str().unwrap(),
+            at.replace(url, "")
+        )
     });
     names.collect()
 }
@@ -166,7 +181,14 @@ async fn agents_at_one_address_are_listed_and_each_answers_at_its_path() {
     let url = format!("http://{}", bound.local_addr());
     let stop = CancellationToken::new();
     let running = tokio::spawn(bound.run(stop.clone().cancelled_owned()));
-    assert_eq!(listed(&url).await, ["One /one", "Two /one/two"]);
+    let listed = listed(&url).await;
+    assert_eq!(
+        listed,
+        [
+            "urn:air:127.0.0.1:agent:one /one",
+            "urn:air:127.0.0.1:agent:one-two /one/two"
+        ]
+    );
     for (path, text) in [("/one", "1"), ("/one/two", "2")] {
         let client = Client::connect(&format!("{url}{path}")).await.unwrap();
         assert_eq!(client.send("go").await.unwrap().text(), text, "{path}");

@@ -89,6 +89,8 @@ fn a_command_is_an_agent() {
     let agent = exec("printf 'ä: '; tr a-z A-Z; echo \"in $A2A_TASK_ID\"", &[]);
     let url = &*agent.url;
     check(&["card", "get", url], 0, &["Name: printf", "Skill: printf"]);
+    let catalog = format!("{url}.well-known/ai-catalog.json#urn:air:127.0.0.1:agent:printf");
+    check(&["card", "get", &catalog], 0, &["Name: printf"]);
     let all = check(
         &["send", url, "hello"],
         0,

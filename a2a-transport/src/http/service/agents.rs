@@ -6,29 +6,25 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Method, Request, Response, StatusCode};
-use serde_json::json;
+use http::{Method, Request, Response};
 
+use super::catalog;
 use super::cors;
 use super::http_service::HttpService;
-use super::settings::Settings;
+use super::settings::{CATALOG, Settings};
 use crate::http::documents::security::ProtectedResource;
-use crate::http::message::answer::{json, not_allowed};
+use crate::http::message::answer::not_allowed;
 use crate::http::message::body::Body;
 use crate::http::message::receive::TrackedBody;
 use crate::{BoxFuture, Transport};
 
 /// Services of several agents at one origin, each at a path of its own.
 ///
-/// `GET /agents` lists their public cards: `{"agents": [card, …]}`. A path that belongs to none of them is the first
-/// one's.
+/// `GET /.well-known/ai-catalog.json` lists their public cards. A path that belongs to none of them is the first one's.
 pub struct Agents<T> {
     first: HttpService<T>,
     others: Arc<[HttpService<T>]>,
 }
-
-/// Path of the list.
-const LIST: &str = "/agents";
 
 impl<T: Transport> Agents<T> {
     /// Puts these services together.
@@ -47,8 +43,8 @@ impl<T: Transport> Agents<T> {
     {
         let (head, body) = request.into_parts();
         let service = self.at(head.uri.path());
-        if head.uri.path() == LIST && !service.settings.has(LIST) {
-            return self.list(&head);
+        if head.uri.path() == CATALOG {
+            return self.catalog(&head);
         }
         service.answer(&head, pin!(TrackedBody::new(body))).await
     }
@@ -62,17 +58,18 @@ impl<T: Transport> Agents<T> {
         found.unwrap_or(&self.first)
     }
 
-    /// Answers a request for the list.
-    fn list(&self, head: &Parts) -> Response<Body> {
+    /// Answers a request for the catalog.
+    fn catalog(&self, head: &Parts) -> Response<Body> {
         let Settings { hosts, origins, .. } = &*self.first.settings;
         let origin = origins.of(head);
         let mut answer = match hosts.check(head, origin.is_some()) {
             Err(refusal) => refusal,
-            Ok(()) if head.method != Method::GET => not_allowed("GET"),
+            Ok(()) if head.method != Method::GET && head.method != Method::HEAD => {
+                not_allowed("GET, HEAD")
+            }
             Ok(()) => {
                 let all = std::iter::once(&self.first).chain(&*self.others);
-                let cards: Vec<_> = all.filter_map(|it| it.settings.listed_card(head)).collect();
-                json(StatusCode::OK, json!({"agents": cards}).to_string())
+                catalog::of(all.map(|service| &*service.settings), head)
             }
         };
         if let Some(origin) = origin {

@@ -18,6 +18,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
 use super::auth::{AuthError, DynAuthenticator, DynAuthorizer};
+use super::catalog;
 use super::cors::{self, AllowedOrigins};
 use super::denial::DenialFormat;
 use super::extension_methods::ExtensionMethods;
@@ -48,6 +49,7 @@ use crate::{Binding, BoxFuture, CallRequest, Context, ResponseBody, TraceContext
 /// *    {path}/rest/…, {path}/…                  HTTP+JSON, 1.0 and (below v1) 0.3
 /// GET  /.well-known/jwks.json                   the keys of push notifications, also below {path}
 /// GET  /.well-known/agent.json, agent-card.json the public card (and /agent-card)
+/// GET  /.well-known/ai-catalog.json             AI Catalog with the public card
 /// GET  /.well-known/oauth-protected-resource    authorization servers, above and below {path}
 /// GET  {path}/agent/authenticatedExtendedCard   the extended card of 0.2, also at a sibling of {path}
 /// GET  /healthz, /readyz                        whether it lives, whether it is ready: [`Probes`]
@@ -294,6 +296,7 @@ impl<T: Transport> HttpService<T> {
             | Resource::ExtendedCard
             | Resource::Keys
             | Resource::AuthorizationServers
+            | Resource::Catalog
                 if head.method != Method::GET && head.method != Method::HEAD =>
             {
                 not_allowed("GET, HEAD")
@@ -301,6 +304,7 @@ impl<T: Transport> HttpService<T> {
             Resource::Card => settings.public_card(head),
             Resource::Keys => settings.public_keys(),
             Resource::AuthorizationServers => settings.protected_resource(head),
+            Resource::Catalog => catalog::of(std::iter::once(settings), head),
             // Every request would have room for it.
             Resource::ExtendedCard => Box::pin(self.extended_card(head)).await,
             Resource::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),

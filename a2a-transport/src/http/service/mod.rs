@@ -2,6 +2,7 @@
 
 pub(super) mod agents;
 pub(super) mod auth;
+mod catalog;
 pub(super) mod cors;
 pub(super) mod denial;
 pub(super) mod error_format;

@@ -79,6 +79,8 @@ pub(super) enum Resource<'a> {
     Keys,
     /// The metadata that names the authorization servers.
     AuthorizationServers,
+    /// The AI Catalog.
+    Catalog,
     /// Below the endpoint: what follows its path.
     Below(&'a str),
     Elsewhere,
@@ -178,6 +180,9 @@ impl Settings {
         if at("", KEYS) || at(base, KEYS) {
             return Resource::Keys;
         }
+        if at("", CATALOG) {
+            return Resource::Catalog;
+        }
         let above = path.strip_prefix(ProtectedResource::PATH);
         if above.is_some_and(|path| path.is_empty() || path == base)
             || at(base, ProtectedResource::PATH)
@@ -228,7 +233,7 @@ impl Settings {
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 
-    /// Returns the public card for a list of several agents.
+    /// Returns the public card for the catalog.
     pub(super) fn listed_card(&self, head: &Parts) -> Option<Value> {
         self.card.as_ref()?.listed(head, &self.path)
     }
@@ -256,6 +261,9 @@ const ANSWER_BUDGET: usize = 256 << 20;
 
 /// Path of the keys that verify push notifications.
 const KEYS: &str = "/.well-known/jwks.json";
+
+/// Path of the AI Catalog.
+pub(super) const CATALOG: &str = "/.well-known/ai-catalog.json";
 
 /// Paths of the public card; the last is for Google's JavaScript client of 0.1.
 const CARD_PLACES: [&str; 3] = [
