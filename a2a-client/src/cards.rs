@@ -15,6 +15,7 @@ use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 
 use crate::card::read_card_in;
+use crate::catalog::{Catalog, ListedCard};
 use crate::client::FoundCard;
 use crate::{Client, Interfaces, Origin};
 
@@ -153,9 +154,10 @@ impl Cards {
 
     /// Finds the card of the agent at `url`, and returns it as it came, too, for programs that judge cards.
     pub async fn find_document(&self, url: &str) -> Result<CardDocument, Error> {
+        let (url, identifier) = named(url);
         let mut first_problem = None;
         for place in card_places(url) {
-            match self.document_at(&place).await {
+            match self.document_at(&place, identifier).await {
                 Ok(found) => return Ok(found),
                 Err(error) => pass(error, &mut first_problem)?,
             }
@@ -163,7 +165,12 @@ impl Cards {
         Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))
     }
 
-    async fn document_at(&self, place: &str) -> Result<CardDocument, Error> {
+    /// Reads the card at a place, or the one of this identifier in a catalog there.
+    async fn document_at(
+        &self,
+        place: &str,
+        identifier: Option<&str>,
+    ) -> Result<CardDocument, Error> {
         let credentials = self.settings.credentials.as_deref();
         let fetched = self
             .http
@@ -172,7 +179,12 @@ impl Cards {
         if fetched.status != StatusCode::OK {
             return Err(no_card(place, fetched.status));
         }
-        let text = String::from_utf8_lossy(&fetched.body).into_owned();
+        let mut text = String::from_utf8_lossy(&fetched.body).into_owned();
+        match listed(&text, identifier)? {
+            None => {}
+            Some(ListedCard::Document(card)) => text = card,
+            Some(ListedCard::Url(url)) => return Box::pin(self.document_at(&url, LISTED)).await,
+        }
         Ok(CardDocument {
             url: place.to_owned(),
             card: self.read(&text, place)?.card,
@@ -182,9 +194,10 @@ impl Cards {
     }
 
     pub(crate) async fn discover(&self, url: &str) -> Result<FoundCard, Error> {
+        let (url, identifier) = named(url);
         let mut first_problem = None;
         for place in card_places(url) {
-            match self.at(&place).await {
+            match self.at(&place, identifier).await {
                 Ok(found) => return Ok(found),
                 Err(error) => pass(error, &mut first_problem)?,
             }
@@ -203,7 +216,7 @@ impl Cards {
         Ok(Client::with_found(interfaces, found))
     }
 
-    async fn at(&self, place: &str) -> Result<FoundCard, Error> {
+    async fn at(&self, place: &str, identifier: Option<&str>) -> Result<FoundCard, Error> {
         let request = || Request::get(place).body(());
         let mut asked = request().map_err(|error| bad_place(place, &error))?;
         let kept = self.kept().get(place).cloned();
@@ -236,7 +249,13 @@ impl Cards {
             self.kept().remove(place);
             return Err(no_card(place, fetched.status));
         }
-        let found = self.read(&String::from_utf8_lossy(&fetched.body), place)?;
+        let text = String::from_utf8_lossy(&fetched.body);
+        // A catalog is not cached, unlike the card that it leads to.
+        let found = match listed(&text, identifier)? {
+            None => self.read(&text, place)?,
+            Some(ListedCard::Document(card)) => return self.read(&card, place),
+            Some(ListedCard::Url(url)) => return Box::pin(self.at(&url, LISTED)).await,
+        };
         let asked = request().map_err(|error| bad_place(place, &error))?;
         let policy = CachePolicy::new_options(&asked, &answer(&fetched), now, PRIVATE);
         if policy.is_storable() {
@@ -301,6 +320,29 @@ impl Cards {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Splits a URL at the identifier of an agent that it names in a catalog.
+fn named(url: &str) -> (&str, Option<&str>) {
+    match url.split_once('#') {
+        Some((url, identifier)) => (url, Some(identifier)),
+        None => (url, None),
+    }
+}
+
+/// Returns the card of this identifier that a catalog lists; `None` for a document that is not a catalog.
+fn listed(text: &str, identifier: Option<&str>) -> Result<Option<ListedCard>, Error> {
+    match Catalog::read(text) {
+        None => Ok(None),
+        Some(_) if identifier == LISTED => Err(Error::NotA2a {
+            status: 200,
+            problem: "the catalog leads to another catalog: expected the URL of a card".to_owned(),
+        }),
+        Some(catalog) => Ok(Some(catalog.find(identifier)?.clone())),
+    }
+}
+
+/// Stands for the identifier at a place that a catalog names: catalogs may not lead on in circles.
+const LISTED: Option<&str> = Some("");
 
 /// Resolves URLs that are paths against that of the card.
 fn resolve_urls(card: &mut AgentCard, place: &str) -> Vec<Deviation> {
@@ -429,6 +471,24 @@ mod tests {
             ],
         );
     }
+
+    #[test]
+    fn catalogs_do_not_lead_in_circles() {
+        let catalog = r#"{"specVersion": "1.0", "entries": []}"#;
+        let problem = listed(catalog, LISTED).unwrap_err();
+        assert!(problem.to_string().contains("another catalog"), "{problem}");
+        assert!(
+            listed(catalog, None)
+                .unwrap_err()
+                .to_string()
+                .contains("no agent card")
+        );
+        assert_eq!(
+            listed(r#"{"name": "n", "entries": []}"#, LISTED).unwrap(),
+            None
+        );
+    }
+
     #[test]
     fn an_age_that_no_document_has_makes_it_stale() {
         let asked = Request::get("http://h/card.json").body(()).unwrap();

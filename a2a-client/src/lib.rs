@@ -43,6 +43,7 @@
 
 mod card;
 mod cards;
+mod catalog;
 mod client;
 mod connect;
 pub mod credentials;
@@ -66,6 +67,7 @@ pub mod webhook;
 
 pub use crate::card::{read_card, read_card_in};
 pub use crate::cards::{CardDocument, Cards};
+pub use crate::catalog::{Catalog, ListedCard};
 pub use crate::client::Client;
 pub use crate::connect::ClientBuilder;
 pub use crate::deadline::Deadline;

@@ -1,13 +1,13 @@
 //! The agent that a command calls, and its card.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::{
-    Binding, CardDocument, Cards, Client, ClientBuilder, Error, HttpClient, HttpClientBuilder,
-    Origin, ProtocolVersion, Recorder, Timeouts, read_card_in,
+    Binding, CardDocument, Cards, Catalog, Client, ClientBuilder, Error, HttpClient,
+    HttpClientBuilder, ListedCard, Origin, ProtocolVersion, Recorder, Timeouts, read_card_in,
 };
 use a2a_inspector::Settings;
 use a2a_transport::http::DeviationObserver;
@@ -15,7 +15,6 @@ use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, ErrorKind};
 use clap::Args;
 
-use crate::catalog::{self, Listed};
 use crate::connected;
 use crate::connection::{ConnectionOptions, VersionChoice, read_duration};
 use crate::deviations;
@@ -172,17 +171,13 @@ impl AgentArgs {
             return Err(Failure::usage("--no-card: there is no card to show"));
         }
         self.connection.warn();
-        let (reference, identifier) = self.reference()?;
-        let found = self.find_at(&reference).await?;
-        let found = match catalog::read(&found.text) {
-            None => found,
-            Some(listed) => {
-                // It is not a card: its deviations from one mean nothing.
-                deviations::forget();
-                match catalog::find(&listed, identifier.as_deref())? {
-                    Listed::Card(text) => read_found(text, "the catalog's entry")?,
-                    Listed::Url(url) => self.find_at(&Reference::Url(url)).await?,
-                }
+        let found = match self.reference()? {
+            (Reference::Url(url), None) => self.find_at(&url).await?,
+            (Reference::Url(url), Some(identifier)) => {
+                self.find_at(&format!("{url}#{identifier}")).await?
+            }
+            (Reference::File(path), identifier) => {
+                self.find_in_file(&path, identifier.as_deref()).await?
             }
         };
         if found.card.name.is_empty() && found.card.supported_interfaces.is_empty() {
@@ -193,22 +188,35 @@ impl AgentArgs {
         Ok(found)
     }
 
-    /// Reads the document at a place: a card, or a catalog of cards.
-    async fn find_at(&self, reference: &Reference) -> Result<FoundCard, Failure> {
-        match reference {
-            Reference::File(path) => card_of_file(path),
-            Reference::Url(url) => {
-                let mode = match self.connection.is_strict() {
-                    true => Mode::Strict,
-                    false => Mode::Tolerant,
-                };
-                let observer = DeviationObserver::new(deviations::found);
-                let cards = Cards::new(self.card_http()?).mode(mode);
-                let cards = cards.deviations(Some(observer));
-                let found = cards.find_document(url).await.map_err(Failure::Card)?;
-                let CardDocument { card, text, .. } = found;
-                Ok(FoundCard { card, text })
-            }
+    async fn find_at(&self, url: &str) -> Result<FoundCard, Failure> {
+        let mode = match self.connection.is_strict() {
+            true => Mode::Strict,
+            false => Mode::Tolerant,
+        };
+        let observer = DeviationObserver::new(deviations::found);
+        let cards = Cards::new(self.card_http()?).mode(mode);
+        let cards = cards.deviations(Some(observer));
+        let found = cards.find_document(url).await.map_err(Failure::Card)?;
+        let CardDocument { card, text, .. } = found;
+        Ok(FoundCard { card, text })
+    }
+
+    /// Reads a file: a card, or a catalog of cards.
+    async fn find_in_file(
+        &self,
+        path: &Path,
+        identifier: Option<&str>,
+    ) -> Result<FoundCard, Failure> {
+        let (name, text) = text_of_file(path)?;
+        let Some(catalog) = Catalog::read(&text) else {
+            return read_found(text, &name);
+        };
+        match catalog.find(identifier).map_err(Failure::Card)? {
+            ListedCard::Url(url) => self.find_at(url).await,
+            ListedCard::Document(card) => read_found(card.clone(), "the catalog's entry"),
+            _ => Err(Failure::NoCard(format!(
+                "{name}: an entry of an unknown kind"
+            ))),
         }
     }
 
@@ -390,7 +398,8 @@ fn no_version(spoken: &[&AgentInterface], wanted: Option<VersionChoice>) -> Fail
     }
 }
 
-fn card_of_file(path: &PathBuf) -> Result<FoundCard, Failure> {
+/// Returns the name and the content of a file.
+fn text_of_file(path: &Path) -> Result<(String, String), Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => {
@@ -398,7 +407,7 @@ fn card_of_file(path: &PathBuf) -> Result<FoundCard, Failure> {
         }
         _ => Failure::NoCard(format!("{name}: {error}")),
     })?;
-    read_found(text, &name)
+    Ok((name, text))
 }
 
 fn read_found(text: String, name: &str) -> Result<FoundCard, Failure> {

@@ -47,11 +47,6 @@ pub(crate) fn take_lines() -> Vec<String> {
     lines
 }
 
-/// Forgets the deviations that were not shown yet.
-pub(crate) fn forget() {
-    lock().pending.clear();
-}
-
 fn lock() -> MutexGuard<'static, Findings> {
     // No code under this lock panics half-way.
     FINDINGS.lock().unwrap_or_else(PoisonError::into_inner)

@@ -124,7 +124,11 @@ impl Failure {
                 Error::Unreachable(_) | Error::Connection(_) | Error::Timeout { .. } => {
                     report(UNREACHABLE, 3, Some(connection_hint(error)))
                 }
-                Error::Address { .. } => report(USAGE, 2, None),
+                // The catalog lists no such agent.
+                Error::Address { url, .. } if url.starts_with('#') => {
+                    report(CARD_NOT_FOUND, 3, Some(CATALOG_HINT))
+                }
+                Error::Address { .. } | Error::Ambiguous(_) => report(USAGE, 2, None),
                 // The handshake of TLS requests a certificate.
                 Error::Credentials(_) => report(CREDENTIALS_MISSING, 4, Some(CERTIFICATE_HINT)),
                 Error::NotA2a { status: 200, .. }
@@ -276,6 +280,7 @@ const CARD_HINT: &str =
 const CERTIFICATE_HINT: &str = "show a certificate with --cert FILE and --key FILE";
 const ISSUER_HINT: &str =
     "the agent's card names it; --issuer URL names another authorization server";
+const CATALOG_HINT: &str = "REF#IDENTIFIER names an agent of a catalog";
 const VALIDATE_HINT: &str = "`a2a card get --validate` says what is wrong with the card";
 const UNVERIFIED_HINT: &str = "a proxy that rewrites URLs on a card breaks its signatures; without --verify the card is shown as it is";
 

@@ -4,7 +4,6 @@ mod agent;
 mod authentication;
 mod browser;
 mod card_keys;
-mod catalog;
 mod command;
 mod connected;
 mod connection;

@@ -13,6 +13,7 @@
 //! assert_eq!(found.problems[0].requirement, "A2A10-4.4.6-M1");
 //! ```
 
+mod catalog;
 mod problem;
 mod rules;
 pub(crate) mod security;
@@ -28,6 +29,7 @@ use serde_json::Value;
 use crate::lint::{LintSubject, SubjectKind, violations, without_nulls};
 use crate::requirement::Level;
 
+pub use self::catalog::{CatalogInspection, inspect_catalog};
 pub use self::problem::Problem;
 use self::problem::{Problems, of};
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use a2a_client::terminal::escape_line as line;
-use a2a_conformance::card::{Inspection, Problem, inspect};
+use a2a_conformance::card::{CatalogInspection, Inspection, Problem, inspect, inspect_catalog};
 use a2a_conformance::requirement::Level;
 use a2a_transport::card_signature::{
     CardVerifier, SignatureForm, Verification, VerifyError, canonical,
@@ -26,7 +26,7 @@ Examples:
 Exit codes: 0 it is legal, and signed if --jwks is given; 1 it is not; 2 usage, or a file that cannot be read; 3 it
 cannot be reached.")]
 pub(crate) struct Args {
-    /// Card to verify: a file, the URL of the card, or the URL of its agent.
+    /// Card to verify: a file, the URL of the card, or the URL of its agent; an AI Catalog is verified with the cards in it.
     #[arg(value_name = "URL|FILE")]
     card: String,
     /// Trusted keys, as a JSON Web Key Set: at least one of the card's signatures must be made with one
@@ -46,6 +46,13 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
         Ok(read) => read,
         Err(failed) => return failed.report(),
     };
+    if let Some(catalog) = inspect_catalog(&text) {
+        let printed = match args.json {
+            true => print_json(&json!({"catalog": place, "inspection": catalog})),
+            false => print_catalog(&place, &catalog),
+        };
+        return ended(&printed, u8::from(!catalog.is_legal()));
+    }
     let found = match inspect(&text) {
         Ok(found) => found,
         Err(problem) => {
@@ -124,6 +131,19 @@ fn as_json(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> 
         "problems": found.problems,
         "signature": signature,
     })
+}
+
+fn print_catalog(place: &str, catalog: &CatalogInspection) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{BOLD}AI Catalog{BOLD:#} ({})", line(place))?;
+    for problem in &catalog.problems {
+        writeln!(out, "  {BAD}MUST{BAD:#}   {}", line(problem))?;
+    }
+    drop(out);
+    for (identifier, card) in &catalog.cards {
+        print(identifier, card, None)?;
+    }
+    Ok(())
 }
 
 fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io::Result<()> {

@@ -571,13 +571,17 @@ fn an_agent_of_a_catalog_is_called() {
     check(
         &["send", "-a", file, "hello"],
         2,
-        &["urn:echo, urn:embedded", "REF#IDENTIFIER"],
+        &["urn:echo, urn:embedded", "URL#IDENTIFIER"],
     );
     let unknown = format!("{file}#urn:mcp");
     check(
         &["card", "get", "-a", &unknown],
         3,
-        &["no agent `urn:mcp`", "urn:echo"],
+        &[
+            "cannot call #urn:mcp",
+            "other agents: urn:echo",
+            "REF#IDENTIFIER",
+        ],
     );
 }
 
