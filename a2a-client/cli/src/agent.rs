@@ -180,7 +180,8 @@ impl AgentArgs {
                 self.find_in_file(&path, identifier.as_deref()).await?
             }
         };
-        if found.card.name.is_empty() && found.card.supported_interfaces.is_empty() {
+        let interfaces = &found.card.supported_interfaces;
+        if found.card.name.is_empty() && interfaces.iter().all(|it| it.url.is_empty()) {
             let problem =
                 "the document is not an agent card: it has neither a name nor an interface";
             return Err(Failure::InvalidCard(problem.to_owned()));

@@ -131,6 +131,11 @@ pub(crate) fn outcome(screen: &Screen, task: &Task, agent: &str) -> Result<(), F
     ) {
         note(&format!("warning: the task is {}", state_name(state)));
     }
+    if state == TaskState::AuthRequired {
+        note(&format!(
+            "authenticate as the agent asks, and follow the task: a2a task subscribe {agent} {id}"
+        ));
+    }
     let next = match state {
         state if state.is_interrupted() => format!("send {agent} --task-id {id} \"<reply>\""),
         state if state.is_terminal() => match &task.context_id {

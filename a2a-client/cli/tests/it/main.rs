@@ -14,11 +14,13 @@ mod migrate;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod pipe;
+mod report;
 mod scripted_agent;
 mod secrets;
 mod serve;
 mod settled;
 mod signed_cards;
+mod specification;
 mod terminal;
 mod tls;
 
@@ -50,8 +52,16 @@ struct Agent {
 
 impl Agent {
     fn begin(arguments: &[&str]) -> Self {
+        let serve = ["serve", "-o", "json", "--local-webhooks"];
+        Self::run(&[&serve, arguments].concat())
+    }
+
+    fn demo() -> Self {
+        Self::run(&["demo-server", "--address", "127.0.0.1:0", "-o", "json"])
+    }
+
+    fn run(arguments: &[&str]) -> Self {
         let mut process = a2a()
-            .args(["serve", "-o", "json", "--local-webhooks"])
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -578,7 +588,7 @@ fn an_agent_of_a_catalog_is_called() {
         &["card", "get", "-a", &unknown],
         3,
         &[
-            "cannot call #urn:mcp",
+            "cannot call `#urn:mcp`",
             "other agents: urn:echo",
             "REF#IDENTIFIER",
         ],
