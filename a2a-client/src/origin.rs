@@ -39,6 +39,10 @@ impl Origin {
         if host.is_empty() {
             return Err(bad("it names no host".to_owned()));
         }
+        let authority = uri.authority();
+        if authority.is_some_and(|it| it.port().is_none() && !it.as_str().ends_with(it.host())) {
+            return Err(bad("expected a port from 0 to 65535".to_owned()));
+        }
         Ok(Self {
             scheme,
             host,
@@ -83,7 +87,14 @@ mod tests {
         ] {
             assert!(!same("https://a.example", other), "{other}");
         }
-        for bad in ["", "a.example", "ftp://a.example", "https://", "/x"] {
+        for bad in [
+            "",
+            "a.example",
+            "ftp://a.example",
+            "https://",
+            "/x",
+            "http://h:99999",
+        ] {
             assert!(Origin::of(bad).is_err(), "{bad}");
         }
     }

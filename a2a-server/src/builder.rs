@@ -361,7 +361,7 @@ impl ServerBuilder {
         let is_timed = self.store.is_some();
         let store = self.store.unwrap_or_else(|| {
             tracing::info!(
-                "tasks are kept in memory and lost with the process: use a `SqliteStore` to keep them"
+                "tasks are kept in memory and lost with the process: a store, like a SQLite file, keeps them"
             );
             Arc::new(MemoryStore::default())
         });

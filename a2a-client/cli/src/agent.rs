@@ -16,11 +16,12 @@ use a2a_types::{AgentCard, AgentInterface, ErrorKind};
 use clap::Args;
 
 use crate::connected;
-use crate::connection::{ConnectionOptions, VersionChoice, read_duration};
+use crate::connection::{ConnectionOptions, VersionChoice, read_limit};
 use crate::deviations;
 use crate::failure::Failure;
 use crate::files::expand;
 use crate::login;
+use crate::show::note;
 use crate::wire::Wire;
 
 /// Agent to call, and options of the connection.
@@ -34,7 +35,7 @@ pub(crate) struct AgentArgs {
     #[command(flatten)]
     connection: ConnectionOptions,
     /// Give up after this time, like 30s or 5m.
-    #[arg(long, value_name = "DURATION", value_parser = read_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = read_limit)]
     timeout: Option<Duration>,
     /// Read settings from this file in place of the `.env` file of the working directory.
     #[arg(long, value_name = "FILE")]
@@ -158,7 +159,11 @@ impl AgentArgs {
         let is_path = name.starts_with(['/', '.', '~']) || name.ends_with(".json");
         let reference = match name.strip_prefix("file://") {
             Some(path) => Reference::File(path.into()),
-            None if name.contains("://") => Reference::Url(name.to_owned()),
+            None if name.contains("://") => {
+                // What follows would be read as the host.
+                Origin::of(name)?;
+                Reference::Url(name.to_owned())
+            }
             None if path.is_file() || is_path => Reference::File(path),
             None => Reference::Url(with_scheme(name)),
         };
@@ -235,6 +240,7 @@ impl AgentArgs {
         let card = Arc::new(self.with_chosen_interfaces(card)?);
         let url = self.url(&card)?;
         connected::remember(&card);
+        warn_of_downgrade(&url, &card);
         let mut settings = self.connection.settings(url.clone())?;
         if !self.has_credentials()
             && let Some(token) =
@@ -364,6 +370,20 @@ impl AgentArgs {
             http = http.wire_observer(Arc::new(Wire));
         }
         Ok(http)
+    }
+}
+
+/// Warns if the card of an agent that was named by `https` leads to an address where everything can be read on the way.
+fn warn_of_downgrade(url: &str, card: &AgentCard) {
+    let Some(interface) = card.supported_interfaces.first() else {
+        return;
+    };
+    let is_protected = |url| Origin::of(url).is_ok_and(|origin| origin.is_protected());
+    if url.starts_with("https://") && !is_protected(&interface.url) {
+        note(&format!(
+            "warning: the card leads to {}, by which everything can be read and changed on the way",
+            interface.url
+        ));
     }
 }
 

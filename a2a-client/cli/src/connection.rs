@@ -49,7 +49,8 @@ pub(crate) struct ConnectionOptions {
     /// Send credentials and service parameters to this origin too, like `https://api.example`; may be repeated.
     #[arg(long, value_name = "ORIGIN")]
     trust: Vec<String>,
-    /// Connect through a proxy: `http://host:port` or `socks5://host:port`.
+    /// Connect through a proxy: `http://host:port` or `socks5://host:port`. Default: what HTTPS_PROXY, HTTP_PROXY and NO_PROXY
+    /// name; hosts of this machine are called directly.
     #[arg(long, value_name = "URL")]
     proxy: Option<String>,
     /// Trust the certificate authorities in this file, besides the system's (PEM).
@@ -115,6 +116,14 @@ pub(crate) fn read_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| expected())
 }
 
+/// Reads a limit on the time of a command.
+pub(crate) fn read_limit(text: &str) -> Result<Duration, String> {
+    match read_duration(text)? {
+        Duration::ZERO => Err("expected more than no time".to_owned()),
+        limit => Ok(limit),
+    }
+}
+
 impl ConnectionOptions {
     /// Returns whether credentials are given.
     pub(crate) fn has_credentials(&self) -> bool {
@@ -172,8 +181,10 @@ impl ConnectionOptions {
         settings.tenant = self.tenant.clone();
         settings.trust = self.trust.clone();
         settings.proxy = self.proxy.clone().map(Into::into);
-        settings.authorities = pem(&self.ca)?;
-        if let (Some(certificate), Some(key)) = (pem(&self.cert)?, pem(&self.key)?) {
+        settings.authorities = pem("--ca", &self.ca)?;
+        if let (Some(certificate), Some(key)) =
+            (pem("--cert", &self.cert)?, pem("--key", &self.key)?)
+        {
             let key = key.into();
             settings.client_certificate = Some(ClientCertificate { certificate, key });
         }
@@ -231,11 +242,18 @@ impl From<SettingsError> for Failure {
 }
 
 /// Reads a file of certificates or keys. Bytes that are not text are refused where the file is used.
-fn pem(path: &Option<PathBuf>) -> Result<Option<String>, Failure> {
+fn pem(option: &str, path: &Option<PathBuf>) -> Result<Option<String>, Failure> {
     let read = |path: &PathBuf| {
-        let bytes = std::fs::read(path)
-            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())));
-        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        let bad =
+            |problem: String| Failure::usage(format!("{option} {}: {problem}", path.display()));
+        let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        match text.contains("-----BEGIN ") {
+            true => Ok(text),
+            false => Err(bad(
+                "expected PEM, which has a line like `-----BEGIN CERTIFICATE-----`".to_owned(),
+            )),
+        }
     };
     path.as_ref().map(read).transpose()
 }

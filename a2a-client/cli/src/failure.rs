@@ -131,9 +131,12 @@ impl Failure {
                 Error::Address { .. } | Error::Ambiguous(_) => report(USAGE, 2, None),
                 // The handshake of TLS requests a certificate.
                 Error::Credentials(_) => report(CREDENTIALS_MISSING, 4, Some(CERTIFICATE_HINT)),
-                Error::NotA2a { status: 200, .. }
-                | Error::Malformed(_)
-                | Error::TooLarge { .. } => report(CARD_INVALID, 1, Some(VALIDATE_HINT)),
+                Error::NotA2a { status: 200, .. } => {
+                    report(CARD_INVALID, 1, Some(NOT_AN_AGENT_HINT))
+                }
+                Error::Malformed(_) | Error::TooLarge { .. } => {
+                    report(CARD_INVALID, 1, Some(VALIDATE_HINT))
+                }
                 Error::Unverified(_) => report(CARD_INVALID, 1, Some(UNVERIFIED_HINT)),
                 _ => report(CARD_NOT_FOUND, 3, Some(CARD_HINT)),
             },
@@ -178,7 +181,12 @@ fn call_report(error: &Error, has_credentials: bool) -> Report {
         Error::NotA2a {
             status: 500..=599, ..
         } => report(UNREACHABLE, 3, Some(DEBUG_HINT)),
-        Error::NotA2a { .. } | Error::Malformed(_) | Error::TooLarge { .. } => report(
+        Error::NotA2a { .. } => report(
+            error_name(ErrorKind::InvalidAgentResponse),
+            1,
+            Some(NOT_AN_AGENT_HINT),
+        ),
+        Error::Malformed(_) | Error::TooLarge { .. } => report(
             error_name(ErrorKind::InvalidAgentResponse),
             1,
             Some(DEBUG_HINT),
@@ -240,6 +248,8 @@ fn connection_hint(error: &Error) -> &'static str {
         "the port does not speak TLS: try http:// in place of https://"
     } else if has("invalid HTTP version") {
         "the port may speak TLS: try https:// in place of http://"
+    } else if has("by the proxy http://") {
+        "check the proxy that --proxy, HTTPS_PROXY or HTTP_PROXY names; NO_PROXY names hosts to call without one"
     } else {
         "check that the agent is running, and that this is its address"
     }
@@ -280,6 +290,8 @@ const CARD_HINT: &str =
 const CERTIFICATE_HINT: &str = "show a certificate with --cert FILE and --key FILE";
 const ISSUER_HINT: &str =
     "the agent's card names it; --issuer URL names another authorization server";
+const NOT_AN_AGENT_HINT: &str =
+    "what answers at this address is not an agent: check the URL; --debug shows the exchange";
 const CATALOG_HINT: &str = "REF#IDENTIFIER names an agent of a catalog";
 const VALIDATE_HINT: &str = "`a2a card get --validate` says what is wrong with the card";
 const UNVERIFIED_HINT: &str = "a proxy that rewrites URLs on a card breaks its signatures; without --verify the card is shown as it is";

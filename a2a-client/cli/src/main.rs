@@ -267,6 +267,8 @@ fn run_to_end(command: Command, screen: &Screen) -> Result<(), Failure> {
     // These handle the first Ctrl-C themselves.
     let times = match command {
         Command::Serve(_) | Command::DemoServer(_) | Command::Inspect(_) | Command::Send(_) => 2,
+        // It goes on after any number of them.
+        Command::Chat(_) => usize::MAX,
         _ => 1,
     };
     let outcome = runtime.block_on(async {

@@ -58,7 +58,7 @@ fn files(places: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for place in places {
         let problem = |error: std::io::Error| format!("{}: {error}", place.display());
-        if !place.is_dir() {
+        if !std::fs::metadata(place).map_err(problem)?.is_dir() {
             files.push(place.clone());
             continue;
         }

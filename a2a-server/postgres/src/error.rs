@@ -1,5 +1,7 @@
 //! Errors of the database, and their meaning for a store.
 
+use std::error::Error as _;
+
 use a2a_server::StoreError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
@@ -69,7 +71,12 @@ impl PostgresError {
 
     /// Classifies the error of an attempt to connect.
     pub(crate) fn of_connect(error: Error) -> Self {
-        Self::NoConnection(error.to_string(), Some(error.into()))
+        let mut problem = error.to_string();
+        let cause = error.source().map(ToString::to_string);
+        if cause.is_some_and(|cause| cause.contains("does not support TLS")) {
+            problem.push_str("; `sslmode=disable` in the URL connects without TLS");
+        }
+        Self::NoConnection(problem, Some(error.into()))
     }
 
     /// Classifies the error of a migration.

@@ -42,7 +42,8 @@ impl PostgresOptions {
     /// Reads a URL like `postgres://user@host:5432/database?sslmode=require`, or the `key=value` form of libpq.
     ///
     /// Several hosts are tried in order, and only one that takes writes is used. TLS is on unless the URL says
-    /// `sslmode=disable` or names a Unix socket; the name and the certificate of the server are always checked.
+    /// `sslmode=disable` or names a Unix socket, or a loopback address whose server has no TLS; the name and the
+    /// certificate of the server are always checked.
     ///
     /// Errors: [`PostgresError::Options`].
     pub fn new(url: &str) -> Result<Self, PostgresError> {
@@ -54,6 +55,8 @@ impl PostgresOptions {
         }
         if on_socket {
             config.ssl_mode(SslMode::Disable);
+        } else if config.get_hosts().iter().all(is_loopback) && !strict {
+            // As the URL says, and by default TLS if the server has it.
         } else if strict || config.get_ssl_mode() != SslMode::Disable {
             config.ssl_mode(SslMode::Require);
         }
@@ -210,6 +213,15 @@ fn without_libpq_modes(url: &str) -> (String, bool) {
         plain.replace("sslmode=verify-ca", "sslmode=require"),
         strict,
     )
+}
+
+/// Returns whether a host is this machine, by its name or address.
+fn is_loopback(host: &tokio_postgres::config::Host) -> bool {
+    let tokio_postgres::config::Host::Tcp(host) = host else {
+        return is_socket(host);
+    };
+    let address = host.parse();
+    host == "localhost" || address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 #[cfg(unix)]

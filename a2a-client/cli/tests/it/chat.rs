@@ -1,11 +1,13 @@
 //! `a2a chat` with an agent that answers by messages.
 
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::check_with;
 use crate::scripted_agent::ScriptedAgent;
+use crate::{Agent, check_with};
 
 #[test]
 fn a_conversation_goes_on_after_messages() {
@@ -31,4 +33,52 @@ fn a_conversation_goes_on_after_messages() {
         .map(|requests| &requests.body["params"]["message"]["contextId"])
         .collect();
     assert_eq!(contexts, [&Value::Null, &json!("first"), &json!("second")]);
+}
+
+/// A chat in a terminal: the arrow keys bring back earlier lines, and Ctrl-C leaves the task that runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn lines_are_edited_in_a_terminal() {
+    let agent = Agent::named("reference");
+    let chat = format!("{} chat {}", env!("CARGO_BIN_EXE_a2a"), agent.url);
+    let mut terminal = Command::new("script")
+        .args(["--quiet", "--return", "--command", &chat, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program `script` of util-linux");
+    let mut keys = terminal.stdin.take().unwrap();
+    let mut screen = terminal.stdout.take().unwrap();
+    let mut shown = String::new();
+    // Waits until the screen has shown a text, and forgets what was shown up to it.
+    let mut wait_for = |text: &str| {
+        while !shown.contains(text) {
+            let mut buffer = [0; 4096];
+            let count = screen.read(&mut buffer).unwrap();
+            assert!(count > 0, "no {text:?} in {shown:?}");
+            shown.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        let end = shown.find(text).unwrap() + text.len();
+        shown.drain(..end);
+    };
+    let mut press = |text: &str| keys.write_all(text.as_bytes()).unwrap();
+    wait_for("> ");
+    press("echo one\r");
+    wait_for("Text:\r\n  one");
+    wait_for("> ");
+    // Up, and three characters back.
+    press("\u{1b}[A\u{8}\u{8}\u{8}two\r");
+    wait_for("Text:\r\n  two");
+    wait_for("> ");
+    press("wait\r");
+    wait_for("WORKING");
+    press("\u{3}");
+    wait_for("the task continues: follow it with a2a task subscribe");
+    wait_for("> ");
+    press("echo three\r");
+    wait_for("Text:\r\n  three");
+    wait_for("> ");
+    press("\u{4}");
+    assert!(terminal.wait().unwrap().success());
 }

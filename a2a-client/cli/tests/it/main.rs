@@ -14,6 +14,7 @@ mod migrate;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod pipe;
+mod proxy;
 mod report;
 mod scripted_agent;
 mod secrets;
@@ -36,7 +37,9 @@ use self::scripted_agent::ScriptedAgent;
 fn a2a() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a2a"));
     let own = std::env::vars_os().map(|(name, _)| name);
-    for name in own.filter(|name| name.to_string_lossy().starts_with("A2ACLI_")) {
+    let is_setting =
+        |name: &str| name.starts_with("A2ACLI_") || name.to_lowercase().ends_with("_proxy");
+    for name in own.filter(|name| is_setting(&name.to_string_lossy())) {
         command.env_remove(name);
     }
     command.env("XDG_CONFIG_HOME", "/nonexistent");

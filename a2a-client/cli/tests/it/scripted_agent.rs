@@ -44,6 +44,11 @@ impl ScriptedAgent {
         Self { url, requests }
     }
 
+    /// Answers every request with a page of HTML.
+    pub(crate) fn html(page: &'static str) -> Self {
+        Self::new(move |_, _| json!({ "html": page }))
+    }
+
     /// Returns the requests received so far.
     pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         self.requests.try_iter().collect()
@@ -82,6 +87,13 @@ fn written(call: &Value, mut answer: Value) -> String {
         let data: String = events.iter().map(data).collect();
         return format!(
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{data}"
+        );
+    }
+    if let Some(page) = answer["html"].as_str() {
+        let length = page.len();
+        return format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\n\
+             connection: close\r\n\r\n{page}"
         );
     }
     let mut media_type = "application/json";

@@ -157,6 +157,7 @@ fn a_server_signs_its_card_and_publishes_the_key() {
         "joke",
         "--address",
         "0.0.0.0:0",
+        "--open",
         "--sign-key",
         &key,
     ];

@@ -570,3 +570,40 @@ fn every_error_code_is_emitted() {
         );
     }
 }
+
+/// A mistake on the command line is named with its place, and what was expected.
+#[test]
+fn mistakes_are_named() {
+    let page = ScriptedAgent::html("<title>Sign in</title>");
+    let files = TempDir::new().unwrap();
+    let file = files.path().join("not.pem");
+    std::fs::write(&file, "root:x:0").unwrap();
+    let file = file.to_str().unwrap();
+    let send = ["send", &page.url, "hi", "--no-card", "--a2a-version", "1.0"];
+    for (arguments, code, expected) in [
+        (
+            &["card", "get", &page.url][..],
+            1,
+            &["text/html", "Sign in", "is not an agent"][..],
+        ),
+        (&send, 1, &["text/html", "Sign in", "is not an agent"]),
+        (
+            &["card", "get", "http://127.0.0.1:99999"],
+            2,
+            &["expected a port from 0 to 65535"],
+        ),
+        (&["card", "get", "http://"], 2, &["cannot call `http://`"]),
+        (
+            &["card", "get", &page.url, "--ca", file],
+            2,
+            &["--ca", file, "PEM"],
+        ),
+        (
+            &["card", "get", &page.url, "--timeout", "0"],
+            2,
+            &["--timeout", "more than no time"],
+        ),
+    ] {
+        check(arguments, code, expected);
+    }
+}

@@ -15,7 +15,8 @@ use crate::changes::Changes;
 use crate::problem::Problem;
 
 impl Settings {
-    /// Returns a builder of HTTP clients with the trust anchors, the client certificate and the proxy.
+    /// Returns a builder of HTTP clients with the trust anchors, the client certificate and the proxy; without one,
+    /// the environment names it.
     ///
     /// Errors: a certificate or the URL of the proxy cannot be used.
     pub fn http(&self) -> Result<HttpClientBuilder, SettingsError> {
@@ -31,7 +32,7 @@ impl Settings {
         if self.insecure {
             tls = tls.danger_accept_invalid_certificates();
         }
-        let mut http = HttpClient::builder().tls(tls);
+        let mut http = HttpClient::builder().tls(tls).proxy_from_env();
         if let Some(proxy) = &self.proxy {
             http = http.proxy(Proxy::at(proxy.reveal())?);
         }

@@ -1,6 +1,7 @@
 //! Connector: direct or through a proxy, in the clear or by TLS.
 
 use std::io;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -8,12 +9,14 @@ use http::Uri;
 use http::uri::{Authority, Scheme};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 #[cfg(feature = "tls")]
 use super::certificate_request::CertificateRequest;
+use super::proxy::{Login, Proxy};
 #[cfg(feature = "tls")]
 use super::tls::Tls;
 use crate::BoxFuture;
@@ -84,8 +87,30 @@ impl Connector {
 #[derive(Clone)]
 pub(super) enum Route {
     Direct(HttpConnector),
-    Tunnel(Tunnel<HttpConnector>),
-    Socks(SocksV5<HttpConnector>),
+    /// With the address of the proxy, for errors.
+    Tunnel(Uri, Tunnel<HttpConnector>),
+    Socks(Uri, SocksV5<HttpConnector>),
+    /// Through the proxy that the environment names for the host, if it does.
+    OfEnvironment(Arc<Matcher>, HttpConnector),
+}
+
+impl Route {
+    /// Returns the route through a proxy.
+    pub(super) fn through(proxy: &Proxy, connector: HttpConnector) -> Self {
+        let address = proxy.address.clone();
+        if proxy.is_socks {
+            let mut socks = SocksV5::new(address.clone(), connector);
+            if let Some(Login { user, password }) = proxy.login.clone() {
+                socks = socks.with_auth(user, password);
+            }
+            return Self::Socks(address, socks);
+        }
+        let mut tunnel = Tunnel::new(address.clone(), connector);
+        if let Some(value) = proxy.login.as_ref().and_then(Login::basic) {
+            tunnel = tunnel.with_auth(value);
+        }
+        Self::Tunnel(address, tunnel)
+    }
 }
 
 impl Service<Uri> for Route {
@@ -103,16 +128,30 @@ impl Service<Uri> for Route {
                 let connecting = connector.call(to);
                 Box::pin(async move { Ok(connecting.await?) })
             }
-            Self::Tunnel(proxy) => {
-                let connecting = proxy.call(with_port(to));
-                Box::pin(async move { Ok(connecting.await?) })
+            Self::Tunnel(address, proxy) => {
+                let (address, connecting) = (address.clone(), proxy.call(with_port(to)));
+                Box::pin(
+                    async move { connecting.await.map_err(|error| of_proxy(&address, &error)) },
+                )
             }
-            Self::Socks(proxy) => {
-                let connecting = proxy.call(with_port(to));
-                Box::pin(async move { Ok(connecting.await?) })
+            Self::Socks(address, proxy) => {
+                let (address, connecting) = (address.clone(), proxy.call(with_port(to)));
+                Box::pin(
+                    async move { connecting.await.map_err(|error| of_proxy(&address, &error)) },
+                )
             }
+            Self::OfEnvironment(matcher, connector) => match Proxy::of_environment(matcher, &to) {
+                Ok(None) => Self::Direct(connector.clone()).call(to),
+                Ok(Some(proxy)) => Self::through(&proxy, connector.clone()).call(to),
+                Err(error) => Box::pin(async move { Err(error.into()) }),
+            },
         }
     }
+}
+
+/// Names the proxy in an error of the way through it.
+fn of_proxy(address: &Uri, error: &dyn std::error::Error) -> Failure {
+    format!("by the proxy {address}: {error}").into()
 }
 
 /// Returns a connector of TCP for all routes, to be given up after this time.

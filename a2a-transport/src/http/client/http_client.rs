@@ -16,6 +16,7 @@ use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
+use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 #[cfg(feature = "tls")]
@@ -59,7 +60,8 @@ impl Default for Timeouts {
 }
 
 /// A pool of connections, with bounds and timeouts. It follows no redirects, decodes no compressed
-/// bodies, and reads no settings of proxies from the environment. Clones share it.
+/// bodies, and reads no settings of proxies from the environment, unless it [is told to](HttpClientBuilder::proxy_from_env).
+/// Clones share it.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     pool: Client<Connector, Full<Bytes>>,
@@ -85,6 +87,7 @@ pub struct HttpClientBuilder {
     limit: usize,
     receive_budget: usize,
     proxy: Option<Proxy>,
+    environment: Option<Arc<Matcher>>,
     #[cfg(feature = "tls")]
     tls: Tls,
     http2_only: bool,
@@ -116,6 +119,13 @@ impl HttpClientBuilder {
     /// Connects through a proxy.
     pub fn proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = Some(proxy);
+        self
+    }
+
+    /// Connects through the proxies that the variables `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` name,
+    /// unless a [`proxy`](Self::proxy) is set. Hosts of this machine are called directly.
+    pub fn proxy_from_env(mut self) -> Self {
+        self.environment = Some(Arc::new(Matcher::from_env()));
         self
     }
 
@@ -158,9 +168,12 @@ impl HttpClientBuilder {
         #[cfg(feature = "tls")]
         let certificate_request = CertificateRequest::default();
         let reach = Connector {
-            route: match &self.proxy {
-                None => Route::Direct(connector(within)),
-                Some(proxy) => proxy.route(connector(within)),
+            route: match (&self.proxy, &self.environment) {
+                (Some(proxy), _) => Route::through(proxy, connector(within)),
+                (None, Some(environment)) => {
+                    Route::OfEnvironment(Arc::clone(environment), connector(within))
+                }
+                (None, None) => Route::Direct(connector(within)),
             },
             #[cfg(feature = "tls")]
             tls: self.tls,
@@ -214,6 +227,7 @@ impl HttpClient {
             limit: DEFAULT_MAX_EVENT,
             receive_budget: DEFAULT_RECEIVE_BUDGET,
             proxy: None,
+            environment: None,
             #[cfg(feature = "tls")]
             tls: Tls::default(),
             http2_only: false,

@@ -1,15 +1,14 @@
 //! A proxy between the client and all that it calls.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, Uri};
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::client::proxy::matcher::Matcher;
 use percent_encoding::percent_decode_str;
 
-use super::connector::Route;
 use crate::Error;
 use crate::http::message::address::bad_address;
 
@@ -17,15 +16,15 @@ use crate::http::message::address::bad_address;
 /// hosts are called, and all traffic that is not encrypted with TLS. It looks up names, too.
 #[derive(Clone)]
 pub struct Proxy {
-    address: Uri,
-    is_socks: bool,
-    login: Option<Login>,
+    pub(super) address: Uri,
+    pub(super) is_socks: bool,
+    pub(super) login: Option<Login>,
 }
 
 #[derive(Clone)]
-struct Login {
-    user: String,
-    password: String,
+pub(super) struct Login {
+    pub(super) user: String,
+    pub(super) password: String,
 }
 
 impl Proxy {
@@ -74,20 +73,27 @@ impl Proxy {
         })
     }
 
-    pub(super) fn route(&self, connector: HttpConnector) -> Route {
-        let address = self.address.clone();
-        if self.is_socks {
-            let mut socks = SocksV5::new(address, connector);
-            if let Some(Login { user, password }) = self.login.clone() {
-                socks = socks.with_auth(user, password);
-            }
-            return Route::Socks(socks);
+    /// Returns the proxy that the environment names for a URL.
+    pub(super) fn of_environment(matcher: &Matcher, to: &Uri) -> Result<Option<Self>, Error> {
+        let host = to.host().unwrap_or_default();
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse();
+        let is_loopback = address.is_ok_and(|address: IpAddr| address.is_loopback());
+        if is_loopback || host == "localhost" || host.ends_with(".localhost") {
+            return Ok(None);
         }
-        let mut tunnel = Tunnel::new(address, connector);
-        if let Some(value) = self.login.as_ref().and_then(Login::basic) {
-            tunnel = tunnel.with_auth(value);
-        }
-        Route::Tunnel(tunnel)
+        let Some(intercept) = matcher.intercept(to) else {
+            return Ok(None);
+        };
+        let mut proxy = Self::at(&intercept.uri().to_string())?;
+        let raw = intercept.raw_auth();
+        let basic = intercept.basic_auth().and_then(Login::of_basic);
+        proxy.login = raw
+            .map(|(user, password)| Login {
+                user: user.to_owned(),
+                password: password.to_owned(),
+            })
+            .or(basic);
+        Ok(Some(proxy))
     }
 }
 
@@ -101,7 +107,19 @@ impl Login {
         })
     }
 
-    fn basic(&self) -> Option<HeaderValue> {
+    /// Reads the value of `Proxy-Authorization`.
+    fn of_basic(value: &HeaderValue) -> Option<Self> {
+        let encoded = value.to_str().ok()?.strip_prefix("Basic ")?;
+        let login = String::from_utf8(STANDARD.decode(encoded).ok()?).ok()?;
+        let (user, password) = login.split_once(':')?;
+        Some(Self {
+            user: user.to_owned(),
+            password: password.to_owned(),
+        })
+    }
+
+    /// Returns the value of `Proxy-Authorization`.
+    pub(super) fn basic(&self) -> Option<HeaderValue> {
         let Self { user, password } = self;
         let login = STANDARD.encode(format!("{user}:{password}"));
         HeaderValue::from_str(&format!("Basic {login}")).ok()

@@ -9,6 +9,11 @@ use crate::Error;
 /// Errors: it is none of HTTP, or needs TLS, which this build has not.
 pub(crate) fn address(url: &str) -> Result<Uri, Error> {
     let uri: Uri = url.parse().map_err(|error| bad_address(url, error))?;
+    let authority = uri.authority();
+    // A port that is too large is none, and the usual one would be called.
+    if authority.is_some_and(|it| it.port().is_none() && !it.as_str().ends_with(it.host())) {
+        return Err(bad_address(url, "expected a port from 0 to 65535"));
+    }
     match uri.scheme_str() {
         Some("http") if uri.host().is_some() => Ok(uri),
         Some("https") if uri.host().is_some() => match cfg!(feature = "tls") {
