@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -321,6 +321,16 @@ fn a_login_that_is_refused_says_so() {
     assert!(!config.join("a2a-cli").exists());
 }
 
+/// A process that does not outlive its test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_user_consents_in_the_browser() {
     let server = Server::new(|request, _| match request.path.as_str() {
@@ -339,8 +349,9 @@ fn a_user_consents_in_the_browser() {
     login.args(["auth", "login", url, "--client-id", "cli"]);
     login.env("XDG_CONFIG_HOME", config.path());
     login.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
-    let mut login = login.stderr(Stdio::piped()).spawn().unwrap();
-    let lines = BufReader::new(login.stderr.take().unwrap()).lines();
+    let login = login.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut login = Killed(login.unwrap());
+    let lines = BufReader::new(login.0.stderr.take().unwrap()).lines();
     let mut lines = lines.map(Result::unwrap);
     let page = lines
         .find(|line| line.starts_with("to log in, open "))
@@ -370,7 +381,7 @@ fn a_user_consents_in_the_browser() {
     assert!(get("/callback?code=evil&state=guess").starts_with("HTTP/1.1 404"));
     let answer = get(&format!("/callback?code=c0de&state={}", query["state"]));
     assert!(answer.contains("go back to the terminal"), "{answer}");
-    assert!(login.wait().unwrap().success());
+    assert!(login.0.wait().unwrap().success());
     let form = &server.received("/token")[0].form;
     assert_eq!(
         (&*form["grant_type"], &*form["code"]),

@@ -466,7 +466,7 @@ fn a_task_that_waits_for_authentication_goes_on() {
 /// The extended card is fetched with a credential only if the public card names a scheme for it; a card never is.
 #[test]
 fn a_card_is_fetched_with_credentials_only_for_a_declared_scheme() {
-    let key = json!({"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}});
+    let key = json!({"httpAuthSecurityScheme": {"scheme": "bearer"}});
     let declared =
         json!({"securitySchemes": {"k": key}, "securityRequirements": [{"schemes": {"k": {}}}]});
     for (more, is_sent) in [(declared, true), (json!({}), false)] {
@@ -476,15 +476,20 @@ fn a_card_is_fetched_with_credentials_only_for_a_declared_scheme() {
         });
         let output = a2a()
             .args(["card", "get", &agent.url, "--extended"])
-            .env("A2ACLI_API_KEY", "s3cret")
+            .env("A2ACLI_BEARER", "s3cret")
             .output()
             .unwrap();
         let output = text(&output.stdout) + &text(&output.stderr);
         assert!(output.contains("Name: extended"), "{output}");
         let requests = agent.requests();
-        let has_key = |head: &str| head.to_lowercase().contains("x-key: s3cret");
-        assert!(!has_key(&requests[0].head), "the public card");
-        assert_eq!(has_key(&requests[1].head), is_sent, "{}", requests[1].head);
+        let has_token = |head: &str| head.to_lowercase().contains("authorization: bearer s3cret");
+        assert!(!has_token(&requests[0].head), "the public card");
+        assert_eq!(
+            has_token(&requests[1].head),
+            is_sent,
+            "{}",
+            requests[1].head
+        );
     }
 }
 
