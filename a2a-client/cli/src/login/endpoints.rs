@@ -2,11 +2,31 @@
 
 use a2a_client::{HttpClient, Origin, causes};
 use a2a_types::{AgentCard, OAuth2SecurityScheme, SecurityScheme};
+use clap::ValueEnum;
 use http::HeaderMap;
 use serde::Deserialize;
 
-use super::Flow;
 use crate::failure::Failure;
+
+/// A flow of OAuth 2.0.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Flow {
+    /// A user enters a code in any browser (RFC 8628).
+    #[value(alias = "device")]
+    DeviceCode,
+    /// A user consents in the browser of this machine (RFC 8252, with PKCE).
+    #[value(alias = "browser")]
+    AuthorizationCode,
+    /// A program logs in by its own secret.
+    ClientCredentials,
+}
+
+impl Flow {
+    fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
 
 /// A way to a token for an agent.
 pub(super) struct Place {

@@ -4,6 +4,7 @@ mod callback;
 mod endpoints;
 mod stored;
 
+pub(crate) use self::endpoints::Flow;
 pub(crate) use self::stored::{StoredToken, StoredTokens};
 
 use std::net::Ipv4Addr;
@@ -11,7 +12,6 @@ use std::time::Duration;
 
 use a2a_client::{Error, HttpClient, Origin, causes};
 use a2a_types::{AgentCard, Timestamp};
-use clap::ValueEnum;
 use http::header::CONTENT_TYPE;
 use oauth2::basic::{BasicClient, BasicErrorResponseType, BasicTokenResponse};
 use oauth2::{
@@ -27,26 +27,6 @@ use crate::browser;
 use crate::failure::Failure;
 use crate::redaction::hide;
 use crate::show::note;
-
-/// A flow of OAuth 2.0.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(crate) enum Flow {
-    /// A user enters a code in any browser (RFC 8628).
-    #[value(alias = "device")]
-    DeviceCode,
-    /// A user consents in the browser of this machine (RFC 8252, with PKCE).
-    #[value(alias = "browser")]
-    AuthorizationCode,
-    /// A program logs in by its own secret.
-    ClientCredentials,
-}
-
-impl Flow {
-    fn name(self) -> String {
-        let value = self.to_possible_value();
-        value.map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-}
 
 /// A client of an authorization server, and what it wants.
 pub(crate) struct Login {
