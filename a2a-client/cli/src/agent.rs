@@ -160,7 +160,7 @@ impl AgentArgs {
         let reference = match name.strip_prefix("file://") {
             Some(path) => Reference::File(path.into()),
             None if name.contains("://") => {
-                // What follows would be read as the host.
+                // Without a host, the path of the card would be read as one.
                 Origin::of(name)?;
                 Reference::Url(name.to_owned())
             }

@@ -10,7 +10,7 @@ use super::{Inspection, inspect};
 /// Result of the validation of an AI Catalog.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CatalogInspection {
-    /// What is wrong, each with its path.
+    /// The problems, each with its path.
     pub problems: Vec<String>,
     /// The agent cards that are part of the catalog, each with its identifier.
     pub cards: Vec<(String, Inspection)>,

@@ -172,7 +172,7 @@ impl Login {
         let code = code.unwrap_or_else(|_| {
             let minutes = MAX_CONSENT.as_secs() / 60;
             Err(Failure::login(format!(
-                "nobody has consented within {minutes} minutes"
+                "the page in the browser was not completed within {minutes} minutes"
             )))
         })?;
         client

@@ -133,7 +133,7 @@ fn a_command_may_speak_json() {
     check(&["send", url, "bad"], 0, &["State: FAILED"]);
 }
 
-/// What the command has started ends with it.
+/// A canceled task ends its command, with the programs that the command has started.
 #[cfg(unix)]
 #[test]
 fn a_command_is_ended_when_its_task_is_canceled() {

@@ -88,7 +88,7 @@ fn a_card_is_validated_on_request() {
     check(&["card", "get", &agent.url, "--validate"], 1, &expected);
 }
 
-/// An identifier is the server's: the tool sends only those that it was given.
+/// Identifiers are the server's: the tool sends only the ones that it was given.
 #[test]
 fn an_interaction_is_continued_by_what_the_caller_names() {
     let agent = agent(

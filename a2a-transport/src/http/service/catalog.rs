@@ -11,7 +11,7 @@ use super::settings::Settings;
 use crate::http::message::answer::typed;
 use crate::http::message::body::Body;
 
-/// Returns the catalog of these agents: of those that have a public card.
+/// Returns the catalog of the agents, as far as they have public cards.
 pub(super) fn of<'s>(agents: impl Iterator<Item = &'s Settings>, head: &Parts) -> Response<Body> {
     let entries: Vec<_> = agents.filter_map(|agent| entry(agent, head)).collect();
     let catalog = json!({"specVersion": "1.0", "entries": entries});
