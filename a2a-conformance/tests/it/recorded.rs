@@ -97,5 +97,5 @@ async fn exchanges_of_client_and_server_conform() {
         .args(["replay", "/nonexistent.txt"])
         .output()
         .unwrap();
-    assert_eq!(none.status.code(), Some(1));
+    assert_eq!(none.status.code(), Some(2));
 }

@@ -1,5 +1,8 @@
 //! `a2a db migrate`, and `a2a serve` with a database that is not there.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use crate::{a2a, check};
 
 #[test]
@@ -52,4 +55,30 @@ fn a_database_without_tls_needs_no_certificate_authorities() {
     let output = migrate.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("no connection to the database"), "{error}");
+}
+
+/// The server says that it has no TLS: the database of this machine is then called without, unless the URL wants it.
+#[test]
+fn a_database_of_this_machine_may_have_no_tls() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://a2a@{}/a2a", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        for begins_in_the_clear in [true, false] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 8];
+            stream.read_exact(&mut request).unwrap();
+            stream.write_all(b"N").unwrap();
+            let next = stream.read(&mut [0; 64]).unwrap();
+            assert_eq!(next > 0, begins_in_the_clear);
+        }
+    });
+    check(
+        &["db", "migrate", &url],
+        1,
+        &["no connection to the database"],
+    );
+    let with_tls = format!("{url}?sslmode=require");
+    let expected = ["does not support TLS", "`sslmode=disable` in the URL"];
+    check(&["db", "migrate", &with_tls], 1, &expected);
+    server.join().unwrap();
 }

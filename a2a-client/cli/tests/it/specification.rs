@@ -1,5 +1,7 @@
 //! Requirements of the command-line specification that no other test has as a side: by agents that behave as each needs.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
@@ -611,4 +613,49 @@ fn mistakes_are_named() {
     ] {
         check(arguments, code, expected);
     }
+    // A server refuses a body that is too large while it is still sent.
+    let agent = Agent::named("echo");
+    let large = files.path().join("large.bin");
+    std::fs::write(&large, vec![0; 20 << 20]).unwrap();
+    let expected = [
+        "the body is larger than 4194304 bytes",
+        "InvalidRequestError",
+    ];
+    check(
+        &["send", &agent.url, "hi", "--file", large.to_str().unwrap()],
+        1,
+        &expected,
+    );
+    // A variable that is empty is not set.
+    let output = a2a()
+        .args(["send", &agent.url, "hi"])
+        .env("A2ACLI_API_KEY", "")
+        .output();
+    assert!(output.unwrap().status.success());
+}
+
+/// A proxy passes on the name that callers used, which --public-url allows.
+#[test]
+fn a_server_behind_a_proxy_answers_by_its_public_name() {
+    let public = "https://agent.example/joke/";
+    let agent = Agent::begin(&["joke", "--address", "127.0.0.1:0", "--public-url", public]);
+    let address = agent.url.split('/').nth(2).unwrap();
+    let get = |host: &str| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let path = "/.well-known/agent-card.json";
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let card = get("agent.example");
+    assert!(
+        card.starts_with("HTTP/1.1 200") && card.contains(public),
+        "{card}"
+    );
+    assert!(get("other.example").starts_with("HTTP/1.1 403"));
 }

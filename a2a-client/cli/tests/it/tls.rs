@@ -139,6 +139,12 @@ fn an_agent_is_called_by_tls_and_its_card_says_so() {
         3,
         &["try https://"],
     );
+    let downgrade = files.serve(&["--public-url", "http://agent.invalid/"]);
+    files.check(
+        &["send", &by_name(&downgrade), "hi", "--ca", "ca.pem"],
+        3,
+        &["warning: the card leads to http://agent.invalid/"],
+    );
     let risky = ["card", "get", &agent.url, "--insecure"];
     files.check(&risky, 0, &["Joker", "warning: --insecure"]);
 }
