@@ -171,11 +171,15 @@ impl Cards {
         place: &str,
         identifier: Option<&str>,
     ) -> Result<CardDocument, Error> {
-        let credentials = self.settings.credentials.as_deref();
-        let fetched = self
-            .http
-            .get_as(credentials, place, &self.settings.headers)
-            .await?;
+        let fetched = match identifier == LISTED {
+            // What identifies the caller is for the place that it has named.
+            true => self.http.get(place, &HeaderMap::new()).await?,
+            false => {
+                let credentials = self.settings.credentials.as_deref();
+                let headers = &self.settings.headers;
+                self.http.get_as(credentials, place, headers).await?
+            }
+        };
         if fetched.status != StatusCode::OK {
             return Err(no_card(place, fetched.status));
         }
@@ -232,8 +236,12 @@ impl Cards {
         if let Some(trace) = spans::current_trace_context() {
             trace.write(&mut headers);
         }
-        headers.extend(self.settings.headers.clone());
-        let credentials = self.settings.credentials.as_deref();
+        let mut credentials = None;
+        // What identifies the caller is for the place that it has named, not for one that a catalog names.
+        if identifier != LISTED {
+            headers.extend(self.settings.headers.clone());
+            credentials = self.settings.credentials.as_deref();
+        }
         let fetched = self.http.get_as(credentials, place, &headers).await?;
         let now = SystemTime::now();
         if let Some(kept) = kept
@@ -324,7 +332,7 @@ impl Cards {
 /// Splits a URL at the identifier of an agent that it names in a catalog.
 fn named(url: &str) -> (&str, Option<&str>) {
     match url.split_once('#') {
-        Some((url, identifier)) => (url, Some(identifier)),
+        Some((url, identifier)) => (url, Some(identifier).filter(|it| !it.is_empty())),
         None => (url, None),
     }
 }
@@ -332,7 +340,12 @@ fn named(url: &str) -> (&str, Option<&str>) {
 /// Returns the card of this identifier that a catalog lists; `None` for a document that is not a catalog.
 fn listed(text: &str, identifier: Option<&str>) -> Result<Option<ListedCard>, Error> {
     match Catalog::read(text) {
-        None => Ok(None),
+        None if identifier.is_none() || identifier == LISTED => Ok(None),
+        None => Err(Error::Address {
+            url: format!("#{}", identifier.unwrap_or_default()),
+            problem: "the document is not an AI Catalog, which could list several agents"
+                .to_owned(),
+        }),
         Some(_) if identifier == LISTED => Err(Error::NotA2a {
             status: 200,
             problem: "the catalog leads to another catalog: expected the URL of a card".to_owned(),

@@ -214,8 +214,14 @@ impl AgentArgs {
         identifier: Option<&str>,
     ) -> Result<FoundCard, Failure> {
         let (name, text) = text_of_file(path)?;
-        let Some(catalog) = Catalog::read(&text) else {
-            return read_found(text, &name);
+        let catalog = match (Catalog::read(&text), identifier) {
+            (Some(catalog), _) => catalog,
+            (None, None) => return read_found(text, &name),
+            (None, Some(identifier)) => {
+                return Err(Failure::NoCard(format!(
+                    "{name} is not an AI Catalog, which could list an agent `{identifier}`"
+                )));
+            }
         };
         match catalog.find(identifier).map_err(Failure::Card)? {
             ListedCard::Url(url) => self.find_at(url).await,

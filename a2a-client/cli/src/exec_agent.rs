@@ -56,13 +56,18 @@ fn read_card(file: &Path) -> Result<AgentCard, Failure> {
 }
 
 fn default_card(command: &str) -> AgentCard {
-    let program = command.split_whitespace().next().unwrap_or_default();
-    let name = Path::new(program).file_name();
-    let name = name.map_or_else(|| "command".into(), |name| name.to_string_lossy());
+    // Variables that are set before the program may be secrets.
+    let mut words = command.split_whitespace();
+    let program = words.find(|word| !word.contains('='));
+    let name = program.and_then(|program| Path::new(program).file_name()?.to_str());
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let name = name
+        .filter(|name| name.chars().all(is_plain))
+        .unwrap_or("command");
     let does = format!("Runs {name}");
-    AgentCard::new(&*name, &*does)
+    AgentCard::new(name, &*does)
         .streaming(true)
-        .skills([AgentSkill::new(&*name, &*name, &*does)])
+        .skills([AgentSkill::new(name, name, &*does)])
 }
 
 /// An agent that runs a command for each message.
@@ -83,6 +88,8 @@ enum Line {
 impl Agent for ExecAgent {
     async fn run(&self, turn: Turn) -> Result<(), TurnFailure> {
         let mut child = self.spawn(&turn)?;
+        // If the turn is dropped, nothing of the command is left.
+        let mut group = Group::of(&child);
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("the command has no standard input or output".into());
         };
@@ -91,24 +98,29 @@ impl Agent for ExecAgent {
             false => turn.text().into_bytes(),
         };
         let answering = async {
-            let ((), outcome) = tokio::join!(feed(stdin, input), self.answer(&turn, stdout));
-            outcome
+            let feeding = async {
+                feed(stdin, input).await;
+                Ok(())
+            };
+            let ((), question) = tokio::try_join!(feeding, self.answer(&turn, stdout))?;
+            Ok::<_, TurnFailure>(question)
         };
         let question = tokio::select! {
             // A canceled task has ended: what the command still prints counts no more.
-            () = turn.canceled() => return terminate(child).await,
+            () = turn.canceled() => return group.terminate(child).await,
             outcome = answering => match outcome {
                 Ok(question) => question,
                 Err(failure) => {
-                    terminate(child).await?;
+                    group.terminate(child).await?;
                     return Err(failure);
                 }
             },
         };
         let status = tokio::select! {
-            () = turn.canceled() => return terminate(child).await,
+            () = turn.canceled() => return group.terminate(child).await,
             status = child.wait() => status?,
         };
+        group.has_ended();
         match question {
             _ if !status.success() => Ok(fail(&turn, &describe(status)).await?),
             Some(question) => Ok(turn.ask(question).await?),
@@ -125,6 +137,11 @@ impl ExecAgent {
         };
         command.arg(if cfg!(windows) { "/C" } else { "-c" });
         command.arg(&self.command);
+        // The settings of this program are not for the command.
+        let own = std::env::vars_os().map(|(name, _)| name);
+        for name in own.filter(|name| name.to_string_lossy().starts_with("A2ACLI_")) {
+            command.env_remove(name);
+        }
         command.env("A2A_TASK_ID", turn.task_id().as_str());
         command.env("A2A_CONTEXT_ID", turn.context_id().as_str());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -230,21 +247,50 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Ends a command and what it has started: by SIGTERM, and by SIGKILL if it does not end soon.
-async fn terminate(mut child: Child) -> Result<(), TurnFailure> {
+/// The processes of a command, which are killed when this is dropped.
+struct Group {
     #[cfg(unix)]
-    if let Some(group) = child
-        .id()
-        .and_then(|id| rustix::process::Pid::from_raw(id as i32))
-    {
-        use rustix::process::{Signal, kill_process_group};
-        let _ = kill_process_group(group, Signal::TERM);
-        if tokio::time::timeout(GRACE, child.wait()).await.is_ok() {
+    id: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self {
+            #[cfg(unix)]
+            id: child
+                .id()
+                .and_then(|id| rustix::process::Pid::from_raw(id as i32)),
+        }
+    }
+
+    /// Leaves what the command has started, as it has ended by itself.
+    fn has_ended(&mut self) {
+        #[cfg(unix)]
+        {
+            self.id = None;
+        }
+    }
+
+    /// Ends the command and what it has started: by SIGTERM, and by SIGKILL what does not end with it or soon.
+    async fn terminate(self, mut child: Child) -> Result<(), TurnFailure> {
+        #[cfg(unix)]
+        if let Some(id) = self.id {
+            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::TERM);
+            let _ = tokio::time::timeout(GRACE, child.wait()).await;
             return Ok(());
         }
-        let _ = kill_process_group(group, Signal::KILL);
+        Ok(child.kill().await?)
     }
-    Ok(child.kill().await?)
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) = self.id {
+            // Those that have ended need no signal.
+            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        }
+    }
 }
 
 /// Time within which a command ends after SIGTERM.

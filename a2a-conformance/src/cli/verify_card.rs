@@ -47,6 +47,10 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
         Err(failed) => return failed.report(),
     };
     if let Some(catalog) = inspect_catalog(&text) {
+        if args.jwks.is_some() || args.canonical {
+            let problem = "an AI Catalog: --jwks and --canonical are for a single card";
+            return failed(USAGE, &format!("{place}: {problem}"));
+        }
         let printed = match args.json {
             true => print_json(&json!({"catalog": place, "inspection": catalog})),
             false => print_catalog(&place, &catalog),

@@ -55,7 +55,13 @@ impl PostgresOptions {
         }
         if on_socket {
             config.ssl_mode(SslMode::Disable);
-        } else if config.get_hosts().iter().all(is_loopback) && !strict {
+        } else if config.get_hosts().iter().all(is_loopback)
+            && config
+                .get_hostaddrs()
+                .iter()
+                .all(|address| address.is_loopback())
+            && !strict
+        {
             // As the URL says, and by default TLS if the server has it.
         } else if strict || config.get_ssl_mode() != SslMode::Disable {
             config.ssl_mode(SslMode::Require);

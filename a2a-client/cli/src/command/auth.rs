@@ -37,7 +37,8 @@ Examples:
 pub(crate) struct LoginOptions {
     #[arg(value_name = "URL", hide = true)]
     reference: Option<String>,
-    /// Flow to log in by. Default: client-credentials if there is a client secret, else the first that the card offers.
+    /// Flow to log in by. Default: client-credentials if there is a client secret, else device-code, else authorization-code,
+    /// as the card offers them.
     #[arg(long, value_enum)]
     flow: Option<Flow>,
     /// Id of this program at the authorization server.
@@ -95,14 +96,14 @@ async fn login(options: LoginOptions, screen: &Screen) -> Result<(), Failure> {
         scopes: options.scopes,
     };
     // Before a user logs in for nothing.
-    let mut stored = StoredTokens::read()?;
+    StoredTokens::read()?;
     let origin = agent.origin(&found.card)?;
     let http = agent.login_http()?;
     let token = login.run(&found.card, &origin, &http).await?;
     let expires_at = token.expires_at;
     let scheme = token.scheme.clone();
-    stored.put(token)?;
-    let path = stored.path.display().to_string();
+    let path = StoredTokens::put(token)?;
+    let path = path.display().to_string();
     if screen.json {
         return screen.value(&json!({
             "agent": origin.to_string(), "scheme": scheme, "expiresAt": expires_at, "file": path,
@@ -156,7 +157,7 @@ async fn logout(options: LogoutOptions, screen: &Screen) -> Result<(), Failure> 
         Some(origin) => origin,
         None => agent.origin(&agent.find_card().await?.card)?,
     };
-    let was_there = StoredTokens::read()?.remove(&origin.to_string())?;
+    let was_there = StoredTokens::remove(&origin.to_string())?;
     if screen.json {
         return screen.value(&json!({"agent": origin.to_string(), "removed": was_there}));
     }

@@ -151,9 +151,13 @@ impl Input {
                     }
                     (editor, line)
                 });
-                let (editor, line) = reading
-                    .await
-                    .map_err(Failure::machine("cannot read the terminal"))?;
+                // A terminal without a raw mode interrupts by a signal.
+                let reading = async {
+                    reading
+                        .await
+                        .map_err(Failure::machine("cannot read the terminal"))
+                };
+                let (editor, line) = unless_interrupted(reading).await?;
                 *place = Some(editor);
                 match line {
                     Ok(line) => Some(line),

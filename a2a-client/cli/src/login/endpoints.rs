@@ -79,7 +79,7 @@ pub(super) async fn of_card(
             ..place
         }));
     }
-    choose(offered, flows, "the agent's card")
+    choose(offered, flows, "the agent's card", false)
 }
 
 /// Finds the first of the flows that an issuer offers.
@@ -121,10 +121,16 @@ pub(super) async fn of_issuer(
             place.scopes = scopes(card, name, scheme);
         }
     }
-    choose(places, flows, issuer)
+    choose(places, flows, issuer, true)
 }
 
-fn choose(mut places: Vec<Place>, flows: &[Flow], offerer: &str) -> Result<Place, Failure> {
+/// Chooses the first of the flows that are offered. An issuer that the user has named may have endpoints anywhere.
+fn choose(
+    mut places: Vec<Place>,
+    flows: &[Flow],
+    offerer: &str,
+    is_named: bool,
+) -> Result<Place, Failure> {
     let found = flows
         .iter()
         .find_map(|flow| places.iter().position(|place| place.flow == *flow));
@@ -143,6 +149,15 @@ fn choose(mut places: Vec<Place>, flows: &[Flow], offerer: &str) -> Result<Place
         )));
     };
     let place = places.swap_remove(found);
+    if let Some(start) = &place.start
+        && Origin::of(start)? != Origin::of(&place.token)?
+        && !is_named
+    {
+        return Err(Failure::login(format!(
+            "{offerer} sends the user to {start}, and what comes of it to {}: expected one origin; if both are right, name the issuer by --issuer",
+            place.token
+        )));
+    }
     for url in [Some(&place.token), place.start.as_ref()]
         .into_iter()
         .flatten()

@@ -73,7 +73,10 @@ impl Login {
             Flow::DeviceCode => self.device_code(&place, http).await?,
             Flow::AuthorizationCode => self.authorization_code(&place, http).await?,
         };
+        let is_public = self.client_secret.is_none();
         Ok(store(&token, None, |token| StoredToken {
+            // It could be used with the secret only, which is not stored.
+            refresh_token: token.refresh_token.clone().filter(|_| is_public),
             agent: agent.to_string(),
             scheme: place.scheme,
             token_url: place.token,
@@ -131,6 +134,12 @@ impl Login {
             .request_async(&send)
             .await
             .map_err(|error| failed(&start, &error))?;
+        if !(1..=MAX_INTERVAL).contains(&codes.interval().as_secs()) {
+            return Err(Failure::login(format!(
+                "{start} wants to be asked each {:?}: expected 1 to {MAX_INTERVAL} s",
+                codes.interval()
+            )));
+        }
         let page = codes.verification_uri_complete();
         let page = page.map_or(codes.verification_uri().as_str(), |page| page.secret());
         note(&format!(
@@ -143,7 +152,11 @@ impl Login {
         }
         client
             .exchange_device_access_token(&codes)
-            .request_async(&send, tokio::time::sleep, None)
+            .request_async(
+                &send,
+                tokio::time::sleep,
+                Some(codes.expires_in().min(MAX_CONSENT)),
+            )
             .await
             .map_err(|error| failed(&place.token, &error))
     }
@@ -198,7 +211,7 @@ pub(crate) async fn token_for(
     agent: &Origin,
     http: &HttpClient,
 ) -> Option<String> {
-    let mut stored = match StoredTokens::read() {
+    let stored = match StoredTokens::read() {
         Ok(stored) => stored,
         Err(failure) => {
             note(&format!(
@@ -218,7 +231,7 @@ pub(crate) async fn token_for(
         false => match renew(token, http).await {
             Ok(renewed) => {
                 let token = renewed.access_token.clone();
-                if let Err(failure) = stored.put(renewed) {
+                if let Err(failure) = StoredTokens::put(renewed) {
                     note(&format!(
                         "the renewed token was not stored: {}",
                         causes(&failure)
@@ -339,6 +352,9 @@ where
 fn unusable(url: &str, error: impl std::fmt::Display) -> Failure {
     Failure::login(format!("{url} is not a URL that can be used: {error}"))
 }
+
+/// Seconds between two requests for the token of a user who enters a code.
+const MAX_INTERVAL: u64 = 60;
 
 /// Time for which a login waits for the user in the browser.
 const MAX_CONSENT: Duration = Duration::from_secs(15 * 60);

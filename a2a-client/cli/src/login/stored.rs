@@ -67,33 +67,46 @@ impl StoredTokens {
         self.tokens.iter().find(|token| token.agent == agent)
     }
 
-    /// Stores a token in place of the one for that agent.
-    pub(crate) fn put(&mut self, token: StoredToken) -> Result<(), Failure> {
-        self.tokens.retain(|other| other.agent != token.agent);
-        self.tokens.push(token);
-        self.write()
+    /// Stores a token in place of the one for that agent, and returns the path of the file.
+    pub(crate) fn put(token: StoredToken) -> Result<PathBuf, Failure> {
+        let stored = Self::change(|tokens| {
+            tokens.retain(|other| other.agent != token.agent);
+            tokens.push(token);
+        })?;
+        Ok(stored.path)
     }
 
     /// Removes the token for an agent, and returns whether there was one.
-    pub(crate) fn remove(&mut self, agent: &str) -> Result<bool, Failure> {
-        let before = self.tokens.len();
-        self.tokens.retain(|token| token.agent != agent);
-        self.write()?;
-        Ok(self.tokens.len() < before)
+    pub(crate) fn remove(agent: &str) -> Result<bool, Failure> {
+        let mut was_there = false;
+        Self::change(|tokens| {
+            was_there = tokens.iter().any(|token| token.agent == agent);
+            tokens.retain(|token| token.agent != agent);
+        })?;
+        Ok(was_there)
     }
 
-    fn write(&self) -> Result<(), Failure> {
-        let text = serde_json::to_vec_pretty(&self.tokens).map_err(std::io::Error::other);
-        let written = text.and_then(|text| write_private(&self.path, &text));
-        written.map_err(Failure::machine(self.path.display().to_string()))
+    /// Changes the file as it is now: other commands may have changed it.
+    fn change(change: impl FnOnce(&mut Vec<StoredToken>)) -> Result<Self, Failure> {
+        let path = Self::read()?.path;
+        let failed = || Failure::machine(path.display().to_string());
+        if let Some(directory) = path.parent() {
+            private_directory().create(directory).map_err(failed())?;
+        }
+        let lock = File::create(path.with_extension("lock")).map_err(failed())?;
+        // Until it is dropped.
+        lock.lock().map_err(failed())?;
+        let mut stored = Self::read()?;
+        change(&mut stored.tokens);
+        let text = serde_json::to_vec_pretty(&stored.tokens).map_err(std::io::Error::other);
+        let written = text.and_then(|text| write_private(&path, &text));
+        written.map_err(failed())?;
+        Ok(stored)
     }
 }
 
 /// Replaces a file by one that only its user can read.
 fn write_private(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    if let Some(directory) = path.parent() {
-        private_directory().create(directory)?;
-    }
     let new = path.with_extension("new");
     let mut file = private_file(&new)?;
     file.write_all(content)?;

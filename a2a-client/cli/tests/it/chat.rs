@@ -41,7 +41,13 @@ fn a_conversation_goes_on_after_messages() {
 fn lines_are_edited_in_a_terminal() {
     let agent = Agent::named("reference");
     let chat = format!("{} chat {}", env!("CARGO_BIN_EXE_a2a"), agent.url);
-    let mut terminal = Command::new("script")
+    let mut terminal = Command::new("script");
+    let own = std::env::vars_os().map(|(name, _)| name);
+    for name in own.filter(|name| name.to_string_lossy().starts_with("A2ACLI_")) {
+        terminal.env_remove(name);
+    }
+    let mut terminal = terminal
+        .env("XDG_CONFIG_HOME", "/nonexistent")
         .args(["--quiet", "--return", "--command", &chat, "/dev/null"])
         .env("TERM", "xterm")
         .stdin(Stdio::piped())

@@ -134,13 +134,13 @@ fn a_command_may_speak_json() {
 }
 
 /// A canceled task ends its command, with the programs that the command has started.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_command_is_ended_when_its_task_is_canceled() {
     let directory = TempDir::new().unwrap();
     let ended = directory.path().join("ended");
     let script = format!(
-        "trap 'echo term > {}; exit' TERM; echo begun; sleep 1000 & wait",
+        "trap 'echo term > {0}; exit' TERM; sleep 1000 & echo $! > {0}.started; echo begun; wait",
         ended.display()
     );
     let agent = exec(&script, &[]);
@@ -166,7 +166,12 @@ fn a_command_is_ended_when_its_task_is_canceled() {
         .status();
     assert!(stop.unwrap().success());
     server.process.wait().unwrap();
-    assert_eq!(std::fs::read_to_string(ended).unwrap(), "term\n");
+    assert_eq!(std::fs::read_to_string(&ended).unwrap(), "term\n");
+    let started = std::fs::read_to_string(ended.with_extension("started")).unwrap();
+    // A process that has ended may still be listed, as a zombie.
+    let status = std::fs::read_to_string(format!("/proc/{}/stat", started.trim()));
+    let lives = status.as_ref().is_ok_and(|status| !status.contains(") Z "));
+    assert!(!lives, "{status:?}");
 }
 
 #[test]

@@ -139,3 +139,42 @@ async fn answers_that_are_not_http_are_reported() {
     let found = no_token("http://127.0.0.1:1/token").await;
     assert!(found.contains("cannot connect"), "{found}");
 }
+
+/// What identifies the caller is for the place that it has named, not for one that a catalog names.
+#[tokio::test]
+async fn a_catalog_leads_on_without_credentials() {
+    let document = json!(card(&[], &[]));
+    let agent = Server::new(move |_| json_of(200, document.clone())).await;
+    let listed = agent.at("/card.json");
+    let catalog = Server::new(move |_| {
+        let entry = json!({"identifier": "urn:a", "type": "application/a2a-agent-card+json", "url": listed});
+        json_of(200, json!({"specVersion": "1.0", "entries": [entry]}))
+    })
+    .await;
+    let secret = HeaderMap::from_iter([(AUTHORIZATION, "Bearer s3cret".parse().unwrap())]);
+    let cards = a2a_client::Cards::default().headers(secret);
+    let place = catalog.at("/catalog.json");
+    cards.find(&place).await.unwrap();
+    cards
+        .find_document(&format!("{place}#urn:a"))
+        .await
+        .unwrap();
+    let to_catalog = catalog.asked("/catalog.json");
+    let to_agent = agent.asked("/card.json");
+    assert_eq!((to_catalog.len(), to_agent.len()), (2, 2));
+    assert!(
+        to_catalog
+            .iter()
+            .all(|seen| seen.authorization() == Some("Bearer s3cret"))
+    );
+    assert!(to_agent.iter().all(|seen| seen.authorization().is_none()));
+    let unlisted = cards.find(&format!("{place}#urn:b")).await.unwrap_err();
+    assert!(unlisted.to_string().contains("urn:a"), "{unlisted}");
+    // A card is not a catalog, of which another agent could be meant.
+    let card = agent.at("/card.json#urn:b");
+    let no_catalog = cards.find_document(&card).await.unwrap_err();
+    assert!(
+        no_catalog.to_string().contains("not an AI Catalog"),
+        "{no_catalog}"
+    );
+}
