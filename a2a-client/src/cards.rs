@@ -172,7 +172,7 @@ impl Cards {
         identifier: Option<&str>,
     ) -> Result<CardDocument, Error> {
         let fetched = match identifier == LISTED {
-            // What identifies the caller is for the place that it has named.
+            // Headers and credentials are for the place that the caller has named.
             true => self.http.get(place, &HeaderMap::new()).await?,
             false => {
                 let credentials = self.settings.credentials.as_deref();
@@ -237,7 +237,7 @@ impl Cards {
             trace.write(&mut headers);
         }
         let mut credentials = None;
-        // What identifies the caller is for the place that it has named, not for one that a catalog names.
+        // Headers and credentials are for the place that the caller has named, not for one that a catalog names.
         if identifier != LISTED {
             headers.extend(self.settings.headers.clone());
             credentials = self.settings.credentials.as_deref();

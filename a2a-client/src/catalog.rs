@@ -51,7 +51,7 @@ impl Catalog {
 
     /// Returns the card of an agent: of this identifier, or of the only one.
     ///
-    /// Errors: [`Error::Address`] if there is no such agent, [`Error::Ambiguous`] if there are several and none is named.
+    /// Errors: [`Error::Address`] if the agent is not listed, [`Error::Ambiguous`] if several are and none is named.
     pub fn find(&self, identifier: Option<&str>) -> Result<&ListedCard, Error> {
         let found = match (identifier, &self.0[..]) {
             (Some(wanted), agents) => agents.iter().find(|(identifier, _)| identifier == wanted),

@@ -50,7 +50,7 @@ pub(crate) struct LoginOptions {
     /// Log in at this issuer, in place of the authorization server that the card names.
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
-    /// Request this scope, in place of those that the card requires; may be repeated.
+    /// Request this scope, in place of the scopes on the card; may be repeated.
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
     #[command(flatten)]

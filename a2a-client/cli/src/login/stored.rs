@@ -49,7 +49,7 @@ impl StoredTokens {
     pub(crate) fn read() -> Result<Self, Failure> {
         let Some(directory) = config_directory() else {
             return Err(Failure::usage(
-                "there is no place for tokens: expected HOME or XDG_CONFIG_HOME",
+                "tokens cannot be stored: expected HOME or XDG_CONFIG_HOME",
             ));
         };
         let path = directory.join("tokens.json");

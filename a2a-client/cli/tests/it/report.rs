@@ -19,7 +19,7 @@ fn the_report_is_that_of_the_tests() {
     for test in &named {
         assert!(
             known.contains(*test),
-            "{test} is named as evidence, and there is no such test"
+            "{test} is named as evidence, and does not exist"
         );
     }
     if std::env::var_os("A2A_REWRITE").is_none() {

@@ -140,7 +140,7 @@ async fn answers_that_are_not_http_are_reported() {
     assert!(found.contains("cannot connect"), "{found}");
 }
 
-/// What identifies the caller is for the place that it has named, not for one that a catalog names.
+/// Headers and credentials are for the place that the caller has named, not for one that a catalog names.
 #[tokio::test]
 async fn a_catalog_leads_on_without_credentials() {
     let document = json!(card(&[], &[]));
