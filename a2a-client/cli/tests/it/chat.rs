@@ -40,7 +40,8 @@ fn a_conversation_goes_on_after_messages() {
 #[test]
 fn lines_are_edited_in_a_terminal() {
     let agent = Agent::named("reference");
-    let chat = format!("{} chat {}", env!("CARGO_BIN_EXE_a2a"), agent.url);
+    // Without `exec`, some shells stay, and end by the Ctrl-C that the chat handles.
+    let chat = format!("exec {} chat {}", env!("CARGO_BIN_EXE_a2a"), agent.url);
     let mut terminal = Command::new("script");
     let own = std::env::vars_os().map(|(name, _)| name);
     for name in own.filter(|name| name.to_string_lossy().starts_with("A2ACLI_")) {
