@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::{
-    Binding, CardDocument, Cards, Catalog, Client, ClientBuilder, Error, HttpClient,
-    HttpClientBuilder, ListedCard, Origin, ProtocolVersion, Recorder, Timeouts, read_card_in,
+    Binding, CardDocument, Cards, Catalog, Client, ClientBuilder, Credentials, Error, HttpClient,
+    HttpClientBuilder, HttpTransport, ListedCard, Origin, ProtocolVersion, Recorder, Timeouts,
+    read_card_in,
 };
 use a2a_inspector::Settings;
 use a2a_transport::http::DeviationObserver;
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, ErrorKind};
 use clap::Args;
+use http::header::{HeaderName, HeaderValue};
 
 use crate::connected;
 use crate::connection::{ConnectionOptions, VersionChoice, read_limit};
@@ -65,8 +67,20 @@ pub(crate) struct FoundCard {
 pub(crate) struct SuiteTarget {
     pub(crate) url: String,
     pub(crate) http: HttpClient,
-    /// Headers with credentials and service parameters.
-    pub(crate) headers: Vec<(String, String)>,
+    /// Service parameters.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) credentials: Option<Arc<dyn Credentials>>,
+}
+
+/// An agent behind a gateway.
+pub(crate) struct Upstream {
+    pub(crate) transport: HttpTransport,
+    pub(crate) endpoint: String,
+    /// The card that the agent has, or might have.
+    pub(crate) card: AgentCard,
+    pub(crate) has_card: bool,
+    /// The gateway has credentials of its own.
+    pub(crate) has_credentials: bool,
 }
 
 impl AgentArgs {
@@ -115,8 +129,12 @@ impl AgentArgs {
         if self.agent_card.is_none() {
             return Ok(None);
         }
-        let (Reference::Url(url), _) = self.reference()? else {
-            return Err(Failure::usage("expected the URL of an agent, not a file"));
+        let url = match self.reference()? {
+            (Reference::Url(url), None) => url,
+            (Reference::Url(url), Some(identifier)) => format!("{url}#{identifier}"),
+            (Reference::File(_), _) => {
+                return Err(Failure::usage("expected the URL of an agent, not a file"));
+            }
         };
         let mut settings = self.connection.settings(url)?;
         settings.binding = self.connection.transports.first().copied();
@@ -126,22 +144,119 @@ impl AgentArgs {
         Ok(Some(settings))
     }
 
-    /// Returns the agent as the conformance suite takes it, or `None` if none is named.
+    /// Returns the agent as the conformance suite takes it.
     #[cfg(feature = "conformance")]
-    pub(crate) fn suite_target(&self) -> Result<Option<SuiteTarget>, Failure> {
-        if self.agent_card.is_none() {
-            return Ok(None);
-        }
-        let (Reference::Url(url), _) = self.reference()? else {
-            return Err(Failure::usage("expected the URL of an agent, not a file"));
+    pub(crate) async fn suite_target(&self) -> Result<SuiteTarget, Failure> {
+        let (Reference::Url(url), None) = self.reference()? else {
+            return Err(Failure::usage(
+                "expected the URL of an agent, not a file or a catalog",
+            ));
         };
-        Ok(Some(SuiteTarget {
+        // The suite reports a card that cannot be found.
+        let found = self.find_card().await.ok();
+        let card = found.map(|found| found.card).unwrap_or_default();
+        let mut settings = self.connection.settings(url.clone())?;
+        self.add_stored_token(&mut settings, &card).await?;
+        Ok(SuiteTarget {
             http: self
                 .apply(self.connection.anonymous_settings(url.clone())?.http()?)?
                 .build(),
             headers: self.connection.headers()?,
+            credentials: self.credentials(&settings, &card)?,
             url,
-        }))
+        })
+    }
+
+    /// Finds the agent behind a gateway. A stored token is not sent: all callers of the gateway would use it.
+    pub(crate) async fn upstream(mut self, max_answer_bytes: usize) -> Result<Upstream, Failure> {
+        let has_card = !self.connection.no_card;
+        let (card, transport, endpoint) = if has_card {
+            let found = self.find_card().await?;
+            let version = &mut self.connection.a2a_version;
+            version.get_or_insert(VersionChoice::Auto);
+            let card = self.with_chosen_interfaces(&found.card)?;
+            let first = card.supported_interfaces.first();
+            let Some((transport, first)) = first.and_then(|it| Some((HttpTransport::to(it)?, it)))
+            else {
+                let problem = "the card names no interface that this program speaks: JSONRPC or HTTP+JSON, 0.1 to 1.0";
+                return Err(Failure::InvalidCard(problem.to_owned()));
+            };
+            let endpoint = first.url.clone();
+            (card, transport?, endpoint)
+        } else {
+            self.connection.warn();
+            let (url, version) = self.endpoint_without_card()?;
+            let binding = self.connection.transports.first().copied();
+            let transport = HttpTransport::new(&url, version)?;
+            let transport = transport.binding(binding.unwrap_or(Binding::JsonRpc));
+            let card = AgentCard::new(&*url, "An agent behind a gateway");
+            (card, transport, url)
+        };
+        let url = self.url(&card)?;
+        let settings = self.connection.settings(url.clone())?;
+        let http = self.apply(settings.http()?)?;
+        let mut transport = transport.http(http.receive_budget(max_answer_bytes).build());
+        if self.connection.is_strict() {
+            transport = transport.mode(Mode::Strict);
+        }
+        let origin = Origin::of(&endpoint)?;
+        let trusted: Result<Vec<_>, _> = std::iter::once(&url)
+            .chain(&settings.trust)
+            .map(|url| Origin::of(url))
+            .collect();
+        let headers = self.connection.headers()?;
+        let has_credentials = self.has_credentials();
+        if trusted?.contains(&origin) {
+            transport = transport.call_credentials(!has_credentials);
+            if let Some(own) = self.credentials(&settings, &card)? {
+                transport = transport.credentials(own);
+            }
+            for (name, value) in headers {
+                transport = transport.header(name, value);
+            }
+        } else if has_credentials || !headers.is_empty() {
+            return Err(Failure::usage(format!(
+                "the card of {url} leads to {origin}: expected --trust {origin} to send it the credentials"
+            )));
+        }
+        Ok(Upstream {
+            transport,
+            endpoint,
+            card,
+            has_card,
+            has_credentials,
+        })
+    }
+
+    /// Returns the credentials that the card asks for.
+    fn credentials(
+        &self,
+        settings: &Settings,
+        card: &AgentCard,
+    ) -> Result<Option<Arc<dyn Credentials>>, Failure> {
+        let keyring = settings.keyring(|_| {})?;
+        if keyring.is_empty() {
+            return Ok(None);
+        }
+        let origin = Origin::of(&settings.url)?;
+        Ok(keyring.for_card(card, &origin, &self.login_http()?)?)
+    }
+
+    /// Adds the token that `a2a auth login` has stored for the agent, unless other credentials are given.
+    async fn add_stored_token(
+        &self,
+        settings: &mut Settings,
+        card: &AgentCard,
+    ) -> Result<(), Failure> {
+        if self.connection.has_secret() {
+            return Ok(());
+        }
+        let origin = Origin::of(&settings.url)?;
+        if let Some(token) = login::token_for(card, &origin, &self.login_http()?).await {
+            connected::sends_stored_token();
+            settings.bearer = Some(token.into());
+        }
+        Ok(())
     }
 
     /// Returns the place of the card, and the identifier behind a `#` if the place is a catalog.
@@ -248,13 +363,7 @@ impl AgentArgs {
         connected::remember(&card);
         warn_of_downgrade(&url, &card);
         let mut settings = self.connection.settings(url.clone())?;
-        if !self.has_credentials()
-            && let Some(token) =
-                login::token_for(&card, &Origin::of(&url)?, &self.login_http()?).await
-        {
-            connected::sends_stored_token();
-            settings.bearer = Some(token.into());
-        }
+        self.add_stored_token(&mut settings, &card).await?;
         match self.builder(&settings)?.card(card).connect().await {
             Err(Error::Malformed(violation)) => Err(Failure::InvalidCard(violation.to_string())),
             connected => Ok(connected?),
@@ -286,20 +395,26 @@ impl AgentArgs {
     }
 
     fn connect_without_card(&self) -> Result<Client, Failure> {
-        let (Reference::Url(url), _) = self.reference()? else {
-            return Err(Failure::usage("--no-card: expected a URL, not a file"));
-        };
-        let Some(VersionChoice::Only(version)) = self.connection.a2a_version else {
-            return Err(Failure::usage(
-                "--no-card: expected --a2a-version 1.0, 0.3, 0.2 or 0.1",
-            ));
-        };
+        let (url, version) = self.endpoint_without_card()?;
         self.connection.warn();
         let mut builder = self.builder(&self.connection.settings(url)?)?;
         if let Some(binding) = self.connection.transports.first() {
             builder = builder.binding(*binding);
         }
         Ok(builder.connect_at(version)?)
+    }
+
+    /// Returns the endpoint of an agent without a card, and its protocol version.
+    fn endpoint_without_card(&self) -> Result<(String, ProtocolVersion), Failure> {
+        let (Reference::Url(url), _) = self.reference()? else {
+            return Err(Failure::usage("--no-card: expected a URL, not a file"));
+        };
+        match self.connection.a2a_version {
+            Some(VersionChoice::Only(version)) => Ok((url, version)),
+            _ => Err(Failure::usage(
+                "--no-card: expected --a2a-version 1.0, 0.3, 0.2 or 0.1",
+            )),
+        }
     }
 
     /// Returns the card with the interfaces that may be called, the preferred first.
@@ -335,6 +450,7 @@ impl AgentArgs {
     }
 
     /// Returns an HTTP client like that for the agent, without what identifies the caller.
+    #[cfg(feature = "conformance")]
     pub(crate) fn anonymous_http(&self) -> Result<HttpClient, Failure> {
         let settings = self.connection.anonymous_settings(String::new())?;
         let http = self.apply(settings.http()?)?;

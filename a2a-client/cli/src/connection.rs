@@ -127,10 +127,14 @@ pub(crate) fn read_limit(text: &str) -> Result<Duration, String> {
 impl ConnectionOptions {
     /// Returns whether credentials are given.
     pub(crate) fn has_credentials(&self) -> bool {
+        self.cert.is_some() || self.has_secret()
+    }
+
+    /// Returns whether credentials are given that requests have.
+    pub(crate) fn has_secret(&self) -> bool {
         self.bearer.is_some()
             || self.api_key.is_some()
             || self.basic.is_some()
-            || self.cert.is_some()
             || self
                 .svc_params
                 .iter()
@@ -159,16 +163,9 @@ impl ConnectionOptions {
         settings.bearer = secret(&self.bearer);
         settings.basic = secret(&self.basic);
         settings.api_key = secret(&self.api_key);
-        for parameter in &self.svc_params {
-            let (name, value) = read_parameter(parameter)?;
-            hide(&value);
-            settings.headers.push((name, value.into()));
-        }
-        if !self.extensions.is_empty() {
-            let extensions = self.extensions.join(", ");
-            settings
-                .headers
-                .push(("A2A-Extensions".to_owned(), extensions.into()));
+        for (name, value) in self.headers()? {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            settings.headers.push((name.to_string(), value.into()));
         }
         Ok(settings)
     }
@@ -193,23 +190,18 @@ impl ConnectionOptions {
         Ok(settings)
     }
 
-    /// Returns the credentials that are headers, and the service parameters.
-    #[cfg(feature = "conformance")]
-    pub(crate) fn headers(&self) -> Result<Vec<(String, String)>, Failure> {
-        if self.api_key.is_some() || self.basic.is_some() {
-            let hint =
-                "expected --bearer or --svc-param: `a2a-conformance agent` takes all credentials";
-            return Err(Failure::usage(hint));
+    /// Returns the service parameters.
+    pub(crate) fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, Failure> {
+        let parameters = self.svc_params.iter();
+        let headers: Result<Vec<_>, _> = parameters.map(|text| read_parameter(text)).collect();
+        let mut headers = headers?;
+        if !self.extensions.is_empty() {
+            let extensions = HeaderValue::from_str(&self.extensions.join(", "));
+            let extensions = extensions.map_err(|_| {
+                Failure::usage("--extension: expected a URI, which has no spaces or line breaks")
+            })?;
+            headers.push((HeaderName::from_static("a2a-extensions"), extensions));
         }
-        let mut headers: Vec<_> = self
-            .svc_params
-            .iter()
-            .map(|parameter| read_parameter(parameter))
-            .collect::<Result<_, _>>()?;
-        if let Some(token) = &self.bearer {
-            headers.push(("authorization".to_owned(), format!("Bearer {token}")));
-        }
-        headers.iter().for_each(|(_, value)| hide(value));
         Ok(headers)
     }
 
@@ -259,16 +251,18 @@ fn pem(option: &str, path: &Option<PathBuf>) -> Result<Option<String>, Failure> 
 }
 
 /// Reads `NAME:VALUE`.
-fn read_parameter(text: &str) -> Result<(String, String), Failure> {
+fn read_parameter(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
     let (name, value) = text.split_once(':').unwrap_or((text, ""));
     let bad = |problem: &str| Failure::usage(format!("--svc-param {name}: {problem}"));
     if !text.contains(':') {
         return Err(bad("expected NAME:VALUE"));
     }
     let (name, value) = (name.trim(), value.trim());
-    HeaderName::try_from(name).map_err(|_| bad("expected a name like x-trace-id"))?;
-    HeaderValue::from_str(value).map_err(|_| bad("expected a value in visible ASCII"))?;
-    Ok((name.to_owned(), value.to_owned()))
+    hide(value);
+    let header = HeaderName::try_from(name).map_err(|_| bad("expected a name like x-trace-id"))?;
+    let value =
+        HeaderValue::from_str(value).map_err(|_| bad("expected a value in visible ASCII"))?;
+    Ok((header, value))
 }
 
 #[cfg(test)]

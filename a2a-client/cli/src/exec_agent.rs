@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use a2a_server::{Agent, ArtifactBuilder, Failure as TurnFailure, Turn};
+use a2a_server::{Agent, ArtifactBuilder, Failure as TurnFailure, Turn, TurnLimits};
 use a2a_types::{AgentCard, AgentSkill, Message, Part, TaskState};
 use clap::Args;
 use serde::Deserialize;
@@ -29,9 +29,21 @@ pub(crate) struct ExecOptions {
     /// Agent card of the command, as JSON; its interfaces are set by the server. Default: one that names the program.
     #[arg(long, value_name = "FILE", requires = "exec")]
     card: Option<PathBuf>,
+    /// Number of commands that run at once; further messages wait up to 10 s for one to end.
+    #[arg(long, value_name = "NUMBER", default_value_t = 32, requires = "exec")]
+    max_commands: usize,
 }
 
 impl ExecOptions {
+    /// Returns the limits on the commands that run, or `None` for another agent.
+    pub(crate) fn limits(&self) -> Option<TurnLimits> {
+        self.exec.as_ref()?;
+        let mut limits = TurnLimits::default();
+        limits.running = self.max_commands;
+        limits.running_per_caller = self.max_commands;
+        Some(limits)
+    }
+
     /// Returns the card and the agent of a command.
     pub(crate) fn agent(&self, command: &str) -> Result<(AgentCard, ExecAgent), Failure> {
         let card = match &self.card {

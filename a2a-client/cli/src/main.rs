@@ -26,6 +26,7 @@ mod tls;
 mod wire;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -57,14 +58,15 @@ struct Arguments {
         global = true,
         value_enum,
         default_value = "text",
-        value_name = "FORMAT"
+        value_name = "FORMAT",
+        help_heading = "Global options"
     )]
     output: Output,
     /// Show everything that is exchanged with the agent: ids, media types, metadata.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     verbose: bool,
     /// Print the version.
-    #[arg(long, short = 'v', global = true, action = ArgAction::Version)]
+    #[arg(long, short = 'v', global = true, help_heading = "Global options", action = ArgAction::Version)]
     version: Option<bool>,
     #[command(subcommand)]
     command: Command,
@@ -103,12 +105,20 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages of all commands.
+    Man {
+        /// Directory for the pages, like `~/.local/share/man/man1`.
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
     /// Open the inspector: a page in the browser with agents' cards, chats, tasks, wire, webhooks and conformance.
     Inspect(command::inspect::Options),
     /// Run a demo agent: `serve joke` by another name.
     DemoServer(command::serve::Options),
     /// Run an agent to test clients with.
     Serve(command::serve::Options),
+    /// Let callers of every protocol version reach an agent of one.
+    Gateway(command::gateway::Options),
     /// Receive push notifications.
     #[command(subcommand)]
     Webhook(command::webhook::WebhookCommand),
@@ -266,7 +276,11 @@ fn run_to_end(command: Command, screen: &Screen) -> Result<(), Failure> {
         .build()?;
     // These handle the first Ctrl-C themselves.
     let times = match command {
-        Command::Serve(_) | Command::DemoServer(_) | Command::Inspect(_) | Command::Send(_) => 2,
+        Command::Serve(_)
+        | Command::DemoServer(_)
+        | Command::Gateway(_)
+        | Command::Inspect(_)
+        | Command::Send(_) => 2,
         // It goes on after any number of them.
         Command::Chat(_) => usize::MAX,
         _ => 1,
@@ -328,6 +342,7 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
         Command::DemoServer(options) | Command::Serve(options) => {
             command::serve::run(options, screen).await
         }
+        Command::Gateway(options) => command::gateway::run(options, screen).await,
         Command::Webhook(command) => command::webhook::run(command, screen).await,
         Command::Db(DbCommand::Check(options)) => command::db_check::run(options, screen).await,
         Command::Db(DbCommand::Migrate(options)) => command::db_migrate::run(options, screen).await,
@@ -336,6 +351,11 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command, "a2a", &mut script);
             screen.write(&String::from_utf8_lossy(&script))
+        }
+        Command::Man { directory } => {
+            let written = std::fs::create_dir_all(&directory)
+                .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory));
+            written.map_err(Failure::machine(directory.display().to_string()))
         }
     }
 }

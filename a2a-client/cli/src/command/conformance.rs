@@ -5,7 +5,7 @@ use a2a_conformance::case::Profile;
 use a2a_conformance::record::{Score, Verdict};
 use a2a_conformance::requirement::Level;
 use clap::Args;
-use http::header::{HeaderName, HeaderValue};
+use http::{HeaderValue, Request};
 
 use crate::agent::AgentArgs;
 use crate::failure::Failure;
@@ -34,19 +34,23 @@ pub(crate) struct Options {
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
     let agent = options.agent.or(options.reference);
-    let Some(target) = agent.suite_target()? else {
-        return Err(Failure::usage("no agent: expected --agent-card URL"));
-    };
+    let target = agent.suite_target().await?;
     let mut settings = RunOptions::of(target.url);
     settings.profile = Profile::BlackBox;
     settings.prompt = options.prompt;
     settings.http = target.http;
     settings.anonymous_http = Some(agent.anonymous_http()?);
-    for (name, value) in target.headers {
-        let bad = || Failure::usage(format!("the header {name} cannot be sent"));
-        let header = HeaderName::try_from(&name).map_err(|_| bad())?;
-        let value = HeaderValue::from_str(&value).map_err(|_| bad())?;
-        settings.headers.insert(header, value);
+    settings.headers.extend(target.headers);
+    if let Some(credentials) = target.credentials {
+        let (mut head, ()) = Request::new(()).into_parts();
+        credentials.attach(&mut head).await?;
+        for (name, value) in form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes())
+        {
+            let value = HeaderValue::from_str(&value);
+            let value = value.map_err(|_| Failure::usage("--api-key: expected visible ASCII"))?;
+            settings.query.push((name.into_owned(), value));
+        }
+        settings.headers.extend(head.headers);
     }
     note("running the checks of a2a-conformance for any agent");
     let run = run_suite(&settings, |_, _| {}).await;

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod conformance;
 pub(crate) mod db_check;
 pub(crate) mod db_migrate;
+pub(crate) mod gateway;
 pub(crate) mod inspect;
 mod one_task;
 mod parts;

@@ -186,6 +186,9 @@ async fn serve(
     if let Some(keys) = keys {
         builder = builder.sign_card(keys);
     }
+    if let Some(limits) = options.exec.limits() {
+        builder = builder.turns(limits);
+    }
     if let Some(authenticator) = authenticator {
         builder = builder.authenticator(authenticator);
     }

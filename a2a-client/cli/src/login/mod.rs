@@ -228,17 +228,8 @@ pub(crate) async fn token_for(
     }
     let token = match token.is_valid() {
         true => token.access_token.clone(),
-        false => match renew(token, http).await {
-            Ok(renewed) => {
-                let token = renewed.access_token.clone();
-                if let Err(failure) = StoredTokens::put(renewed) {
-                    note(&format!(
-                        "the renewed token was not stored: {}",
-                        causes(&failure)
-                    ));
-                }
-                token
-            }
+        false => match renewed(agent, http).await {
+            Ok(token) => token,
             Err(failure) => {
                 note(&format!(
                     "the login for {agent} has expired: {}; `a2a auth login` renews it",
@@ -250,6 +241,27 @@ pub(crate) async fn token_for(
     };
     hide(&token);
     Some(token)
+}
+
+/// Renews the stored token for an agent, unless another command does. A refresh token may count only once.
+async fn renewed(agent: &Origin, http: &HttpClient) -> Result<String, Failure> {
+    let locked = tokio::task::spawn_blocking(StoredTokens::lock).await;
+    let locked = locked.map_err(Failure::machine("the stored tokens"))??;
+    let Some(token) = locked.stored.find(&agent.to_string()) else {
+        return Err(Failure::login("the token was removed"));
+    };
+    if token.is_valid() {
+        return Ok(token.access_token.clone());
+    }
+    let renewed = renew(token, http).await?;
+    let token = renewed.access_token.clone();
+    if let Err(failure) = locked.put(renewed) {
+        note(&format!(
+            "the renewed token was not stored: {}",
+            causes(&failure)
+        ));
+    }
+    Ok(token)
 }
 
 async fn renew(token: &StoredToken, http: &HttpClient) -> Result<StoredToken, Failure> {

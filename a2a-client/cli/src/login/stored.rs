@@ -69,39 +69,58 @@ impl StoredTokens {
 
     /// Stores a token in place of the one for that agent, and returns the path of the file.
     pub(crate) fn put(token: StoredToken) -> Result<PathBuf, Failure> {
-        let stored = Self::change(|tokens| {
-            tokens.retain(|other| other.agent != token.agent);
-            tokens.push(token);
-        })?;
-        Ok(stored.path)
+        let locked = Self::lock()?;
+        let path = locked.stored.path.clone();
+        locked.put(token)?;
+        Ok(path)
     }
 
     /// Removes the token for an agent, and returns whether there was one.
     pub(crate) fn remove(agent: &str) -> Result<bool, Failure> {
-        let mut was_there = false;
-        Self::change(|tokens| {
-            was_there = tokens.iter().any(|token| token.agent == agent);
-            tokens.retain(|token| token.agent != agent);
-        })?;
+        let mut locked = Self::lock()?;
+        let was_there = locked.stored.find(agent).is_some();
+        locked.stored.tokens.retain(|token| token.agent != agent);
+        locked.write()?;
         Ok(was_there)
     }
 
-    /// Changes the file as it is now: other commands may have changed it.
-    fn change(change: impl FnOnce(&mut Vec<StoredToken>)) -> Result<Self, Failure> {
+    /// Reads the file for a change, and keeps other commands from changing it until the change is made. Waits while
+    /// another command does so.
+    pub(crate) fn lock() -> Result<LockedTokens, Failure> {
         let path = Self::read()?.path;
         let failed = || Failure::machine(path.display().to_string());
         if let Some(directory) = path.parent() {
             private_directory().create(directory).map_err(failed())?;
         }
         let lock = File::create(path.with_extension("lock")).map_err(failed())?;
-        // Until it is dropped.
         lock.lock().map_err(failed())?;
-        let mut stored = Self::read()?;
-        change(&mut stored.tokens);
-        let text = serde_json::to_vec_pretty(&stored.tokens).map_err(std::io::Error::other);
-        let written = text.and_then(|text| write_private(&path, &text));
-        written.map_err(failed())?;
-        Ok(stored)
+        Ok(LockedTokens {
+            stored: Self::read()?,
+            _lock: lock,
+        })
+    }
+}
+
+/// The file while this process alone may change it.
+pub(crate) struct LockedTokens {
+    pub(crate) stored: StoredTokens,
+    _lock: File,
+}
+
+impl LockedTokens {
+    /// Stores a token in place of the one for that agent.
+    pub(crate) fn put(mut self, token: StoredToken) -> Result<(), Failure> {
+        let tokens = &mut self.stored.tokens;
+        tokens.retain(|other| other.agent != token.agent);
+        tokens.push(token);
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        let path = &self.stored.path;
+        let text = serde_json::to_vec_pretty(&self.stored.tokens).map_err(std::io::Error::other);
+        let written = text.and_then(|text| write_private(path, &text));
+        written.map_err(Failure::machine(path.display().to_string()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use tempfile::TempDir;
 
-use crate::{Agent, a2a, check, interrupt, startup};
+use crate::{Agent, a2a, check, http_get, interrupt, startup};
 
 /// An inspector in a process of its own, killed on drop.
 struct Inspector {
@@ -41,14 +41,27 @@ impl Inspector {
     }
 
     fn request(&self, path: &str) -> TcpStream {
+        self.call("GET", path, "")
+    }
+
+    fn call(&self, method: &str, path: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let Self { address, token, .. } = self;
+        let length = body.len();
         write!(
             stream,
-            "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         )
         .unwrap();
         stream
+    }
+
+    fn post(&self, path: &str, body: &str) -> String {
+        let mut answer = String::new();
+        let mut stream = self.call("POST", path, body);
+        stream.read_to_string(&mut answer).unwrap();
+        answer
     }
 
     fn get(&self, path: &str) -> String {
@@ -104,6 +117,19 @@ fn the_named_agent_is_connected_with_its_options() {
 }
 
 #[test]
+fn an_agent_of_a_catalog_is_connected() {
+    let agent = Agent::named("joke");
+    let catalog = format!("{}.well-known/ai-catalog.json", agent.url);
+    let inspector = Inspector::begin(&[]);
+    let settings = format!(r#"{{"url":"{catalog}"}}"#);
+    let connected = inspector.post("/api/agents", &settings);
+    assert!(connected.contains(r#""name":"Joker""#), "{connected}");
+    let other = format!(r##"{{"url":"{catalog}#urn:air:nothing"}}"##);
+    let refused = inspector.post("/api/agents", &other);
+    assert!(refused.contains("urn:air:nothing"), "{refused}");
+}
+
+#[test]
 fn a_proxy_is_started_with_the_page() {
     let agent = Agent::named("joke");
     let arguments = ["--proxy-listen", "127.0.0.1:0", "--upstream", &agent.url];
@@ -133,15 +159,7 @@ fn a_page_that_is_pointed_at_the_proxy_is_refused() {
     let proxy = inspector.proxy.clone().unwrap();
     let address = proxy.trim_start_matches("http://").trim_end_matches('/');
     for (host, expected) in [("rebound.example", "403"), (address, "200")] {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let path = "/.well-known/agent-card.json";
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let answer = http_get(address, host, "/.well-known/agent-card.json");
         assert!(
             answer.starts_with(&format!("HTTP/1.1 {expected} ")),
             "{host}: {answer}"

@@ -1,13 +1,14 @@
 //! Ctrl-C while standard input is read, a task runs or a server starts; other signals.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{Agent, a2a, check, lines, text};
+use crate::{Agent, a2a, check, http_get, lines, text};
 
 /// Sends a signal, named as an option of `kill`.
 pub(crate) fn signal(name: &str, process: &Child) {
@@ -130,4 +131,29 @@ fn a_timeout_is_that_of_the_whole_command() {
         5,
         &["timed out after 2s"],
     );
+}
+
+/// With --drain a server that is to end goes on, and only reports that it is not ready.
+#[test]
+fn a_draining_server_answers_and_is_not_ready() {
+    let agent = Agent::begin(&["echo", "--address", "127.0.0.1:0", "--drain", "1h"]);
+    let address = agent.url.split('/').nth(2).unwrap();
+    let ready = || http_get(address, address, "/readyz");
+    assert!(ready().starts_with("HTTP/1.1 200"));
+    signal("-TERM", &agent.process);
+    let begin = Instant::now();
+    while !ready().starts_with("HTTP/1.1 503") {
+        assert!(begin.elapsed() < Duration::from_secs(20), "still ready");
+    }
+    check(&["send", &agent.url, "hello"], 0, &["hello"]);
+}
+
+/// A command gives up on a server that accepts connections and never answers for a card, without being told a limit.
+#[test]
+fn a_card_that_does_not_come_has_a_limit() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let begin = Instant::now();
+    check(&["card", "get", &url], 3, &["A2ACLI_ERR_UNREACHABLE"]);
+    assert!(begin.elapsed() < Duration::from_secs(120));
 }

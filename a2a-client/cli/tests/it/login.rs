@@ -266,8 +266,12 @@ fn a_user_enters_a_code_and_the_token_is_renewed() {
     assert_eq!(server.received("/device")[0].form["scope"], "all");
     let polls = server.received("/token");
     assert_eq!(polls[1].form["device_code"], "d3vice");
-    check(&["send", url, "hi"], config, 0, &["hello"]);
-    check(&["send", url, "hi"], config, 0, &["hello"]);
+    // Both at once.
+    std::thread::scope(|both| {
+        for _ in 0..2 {
+            both.spawn(|| check(&["send", url, "hi"], config, 0, &["hello"]));
+        }
+    });
     let renewals = server.received("/token");
     assert_eq!(renewals.len(), 3, "one renewal for both");
     assert_eq!(renewals[2].form["refresh_token"], "refresh-1");

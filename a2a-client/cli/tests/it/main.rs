@@ -4,6 +4,7 @@ mod authentication;
 mod chat;
 mod check;
 mod deviations;
+mod gateway;
 mod hook;
 mod inspect;
 mod interrupt;
@@ -25,7 +26,8 @@ mod specification;
 mod terminal;
 mod tls;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -112,6 +114,16 @@ fn ask(arguments: &[&str], input: &str) -> Output {
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     child.wait_with_output().unwrap()
+}
+
+/// Returns the response to a GET, head and body, from the server at an address.
+fn http_get(address: &str, host: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,9 +1,6 @@
 //! `a2a serve --metrics`.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-
-use crate::{Agent, check};
+use crate::{Agent, check, http_get};
 
 #[test]
 fn metrics_are_served_to_prometheus() {
@@ -13,14 +10,7 @@ fn metrics_are_served_to_prometheus() {
     let url = agent.metrics.as_deref().expect("the URL of the metrics");
     let (_, place) = url.split_once("://").unwrap();
     let (address, path) = place.split_once('/').unwrap();
-    let scrape = |host: &str| {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let head = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    };
+    let scrape = |host: &str| http_get(address, host, &format!("/{path}"));
     let answer = scrape(address);
     for line in [
         "HTTP/1.1 200 OK",

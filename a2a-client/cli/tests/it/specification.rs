@@ -1,14 +1,12 @@
 //! Requirements of the command-line specification that no other test has as a side: by agents that behave as each needs.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::scripted_agent::ScriptedAgent;
-use crate::{Agent, a2a, check, lines, text};
+use crate::{Agent, a2a, ask, check, http_get, lines, text};
 
 /// Returns a card with these interfaces; `capabilities` and `more` are merged into it.
 fn card(interfaces: Value, capabilities: Value, more: Value) -> Value {
@@ -517,6 +515,20 @@ fn extensions_are_declared() {
 }
 
 #[test]
+fn manual_pages_are_written_for_all_commands() {
+    let directory = TempDir::new().unwrap();
+    let pages = directory.path().join("man1");
+    check(&["man", pages.to_str().unwrap()], 0, &[]);
+    for page in ["a2a.1", "a2a-send.1", "a2a-task-list.1", "a2a-gateway.1"] {
+        let page = std::fs::read_to_string(pages.join(page)).expect(page);
+        assert!(
+            page.contains(".SH NAME") && page.contains("OPTIONS"),
+            "{page}"
+        );
+    }
+}
+
+#[test]
 fn the_demo_server_serves() {
     let agent = Agent::demo();
     check(
@@ -535,6 +547,22 @@ fn an_agent_is_checked() {
     let own = Agent::named("echo");
     let run = check(&["conformance", &own.url], 0, &["Passed: ", "Result: "]);
     assert!(!run.contains("Failed: "), "{run}");
+}
+
+#[cfg(feature = "conformance")]
+#[test]
+fn an_agent_that_wants_credentials_is_checked_with_them() {
+    let files = TempDir::new().unwrap();
+    let keys = files.path().join("keys");
+    std::fs::write(&keys, "a-key-of-the-test-0123456789 ann\n").unwrap();
+    let keys = keys.to_str().unwrap();
+    let closed = Agent::begin(&["echo", "--address", "127.0.0.1:0", "--api-key-file", keys]);
+    let key = ["--api-key", "a-key-of-the-test-0123456789"];
+    let arguments = ["conformance", &closed.url];
+    let run = check(&[&arguments[..], &key].concat(), 0, &["Passed: "]);
+    let passed = |run: &str| run.matches("Passed: ").count();
+    let without = text(&ask(&arguments, "").stdout);
+    assert!(passed(&without) < passed(&run), "{without}\n{run}");
 }
 
 /// Each code of the registry is provoked.
@@ -640,18 +668,7 @@ fn a_server_behind_a_proxy_answers_by_its_public_name() {
     let public = "https://agent.example/joke/";
     let agent = Agent::begin(&["joke", "--address", "127.0.0.1:0", "--public-url", public]);
     let address = agent.url.split('/').nth(2).unwrap();
-    let get = |host: &str| {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let path = "/.well-known/agent-card.json";
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    };
+    let get = |host: &str| http_get(address, host, "/.well-known/agent-card.json");
     let card = get("agent.example");
     assert!(
         card.starts_with("HTTP/1.1 200") && card.contains(public),

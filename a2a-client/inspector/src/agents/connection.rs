@@ -75,8 +75,10 @@ impl Settings {
         Ok(builder.keyring(self.keyring(prompt)?))
     }
 
-    /// Collects the credentials.
-    fn keyring(
+    /// Returns the credentials. `prompt` shows a user the code to enter elsewhere.
+    ///
+    /// Errors: a secret has not the form `name:password` or `id:secret`.
+    pub fn keyring(
         &self,
         prompt: impl Fn(DevicePrompt) + Send + Sync + 'static,
     ) -> Result<Keyring, SettingsError> {
