@@ -285,16 +285,24 @@ impl AgentArgs {
         Ok((reference, identifier))
     }
 
-    /// Finds the agent's card. Nothing that identifies the caller is sent for it, but a TLS certificate.
+    /// Finds the agent's card. Nothing that identifies the caller is sent for it, but a TLS certificate and what
+    /// --card-credentials allows.
     pub(crate) async fn find_card(&self) -> Result<FoundCard, Failure> {
         if self.connection.no_card {
             return Err(Failure::usage("--no-card: there is no card to show"));
         }
         self.connection.warn();
         let found = match self.reference()? {
-            (Reference::Url(url), None) => self.find_at(&url).await?,
-            (Reference::Url(url), Some(identifier)) => {
-                self.find_at(&format!("{url}#{identifier}")).await?
+            (Reference::Url(url), identifier) => {
+                let cards = match self.connection.card_credentials {
+                    true => self.cards_with_credentials(&url)?,
+                    false => self.cards()?,
+                };
+                let place = match identifier {
+                    Some(identifier) => format!("{url}#{identifier}"),
+                    None => url,
+                };
+                find_at(&place, &cards).await?
             }
             (Reference::File(path), identifier) => {
                 self.find_in_file(&path, identifier.as_deref()).await?
@@ -309,17 +317,21 @@ impl AgentArgs {
         Ok(found)
     }
 
-    async fn find_at(&self, url: &str) -> Result<FoundCard, Failure> {
+    fn cards(&self) -> Result<Cards, Failure> {
         let mode = match self.connection.is_strict() {
             true => Mode::Strict,
             false => Mode::Tolerant,
         };
         let observer = DeviationObserver::new(deviations::found);
         let cards = Cards::new(self.card_http()?).mode(mode);
-        let cards = cards.deviations(Some(observer));
-        let found = cards.find_document(url).await.map_err(Failure::Card)?;
-        let CardDocument { card, text, .. } = found;
-        Ok(FoundCard { card, text })
+        Ok(cards.deviations(Some(observer)))
+    }
+
+    fn cards_with_credentials(&self, url: &str) -> Result<Cards, Failure> {
+        let settings = self.connection.settings(url.to_owned())?;
+        let credentials = self.credentials(&settings, &AgentCard::default())?;
+        let headers = self.connection.headers()?.into_iter().collect();
+        Ok(self.cards()?.headers(headers).credentials(credentials))
     }
 
     /// Reads a file: a card, or a catalog of cards.
@@ -339,7 +351,7 @@ impl AgentArgs {
             }
         };
         match catalog.find(identifier).map_err(Failure::Card)? {
-            ListedCard::Url(url) => self.find_at(url).await,
+            ListedCard::Url(url) => find_at(url, &self.cards()?).await,
             ListedCard::Document(card) => read_found(card.clone(), "the catalog's entry"),
             _ => Err(Failure::NoCard(format!(
                 "{name}: an entry of an unknown kind"
@@ -493,6 +505,12 @@ impl AgentArgs {
         }
         Ok(http)
     }
+}
+
+async fn find_at(url: &str, cards: &Cards) -> Result<FoundCard, Failure> {
+    let found = cards.find_document(url).await.map_err(Failure::Card)?;
+    let CardDocument { card, text, .. } = found;
+    Ok(FoundCard { card, text })
 }
 
 /// Warns if the card of an agent that was named by `https` leads to an address where everything can be read on the way.

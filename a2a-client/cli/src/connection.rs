@@ -23,9 +23,13 @@ pub(crate) struct ConnectionOptions {
     /// names. Default: 1.0.
     #[arg(long, value_name = "VERSION", value_parser = read_version)]
     pub(crate) a2a_version: Option<VersionChoice>,
-    /// Call the address as the JSON-RPC endpoint, without fetching a card.
+    /// Call the address as the endpoint, by JSON-RPC or the binding of --transport, without fetching a card.
     #[arg(long, requires = "a2a_version")]
     pub(crate) no_card: bool,
+    /// Send the bearer token, the name and password, and the service parameters for the card, too: some agents give it to
+    /// authenticated callers only.
+    #[arg(long)]
+    pub(crate) card_credentials: bool,
     /// Authenticate with a bearer token. Other users of this machine can see options: A2ACLI_BEARER is safer.
     #[arg(long, value_name = "TOKEN")]
     bearer: Option<String>,

@@ -138,6 +138,10 @@ impl Failure {
                     report(CARD_INVALID, 1, Some(VALIDATE_HINT))
                 }
                 Error::Unverified(_) => report(CARD_INVALID, 1, Some(UNVERIFIED_HINT)),
+                Error::Refused { .. }
+                | Error::NotA2a {
+                    status: 401 | 403, ..
+                } => report(CARD_NOT_FOUND, 3, Some(CLOSED_CARD_HINT)),
                 _ => report(CARD_NOT_FOUND, 3, Some(CARD_HINT)),
             },
             Self::Call(error) => call_report(error, has_credentials),
@@ -287,6 +291,8 @@ const INTERNAL: &str = "A2ACLI_ERR_INTERNAL";
 const DEBUG_HINT: &str = "--debug shows the exchange with the agent";
 const CARD_HINT: &str =
     "check the address; for an agent without a card, name its version: --no-card --a2a-version 0.3";
+const CLOSED_CARD_HINT: &str =
+    "--card-credentials sends the token, password or service parameters for the card, too";
 const CERTIFICATE_HINT: &str = "show a certificate with --cert FILE and --key FILE";
 const ISSUER_HINT: &str =
     "the agent's card names it; --issuer URL names another authorization server";

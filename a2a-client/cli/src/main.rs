@@ -353,9 +353,14 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
             screen.write(&String::from_utf8_lossy(&script))
         }
         Command::Man { directory } => {
-            let written = std::fs::create_dir_all(&directory)
-                .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory));
-            written.map_err(Failure::machine(directory.display().to_string()))
+            let place = directory.display().to_string();
+            std::fs::create_dir_all(&directory)
+                .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory))
+                .map_err(Failure::machine(&*place))?;
+            match screen.json {
+                true => screen.value(&serde_json::json!({ "directory": place })),
+                false => Ok(()),
+            }
         }
     }
 }

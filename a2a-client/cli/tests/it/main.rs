@@ -543,6 +543,7 @@ fn json_output_is_one_document_and_nothing_is_stored() {
         (&["task", "subscribe", id], 0),
         (&["task", "push-config", "list", id], 0),
         (&["config", "show"], 0),
+        (&["gateway", "--address", "203.0.113.1:1"], 1),
         (&["no-such-command"], 2),
     ] {
         let output = a2a()

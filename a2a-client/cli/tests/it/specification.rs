@@ -1,5 +1,7 @@
 //! Requirements of the command-line specification that no other test has as a side: by agents that behave as each needs.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
@@ -491,6 +493,53 @@ fn a_card_is_fetched_with_credentials_only_for_a_declared_scheme() {
             requests[1].head
         );
     }
+}
+
+/// Some platforms show the card to authenticated callers only.
+#[test]
+fn a_card_that_needs_credentials_gets_them_on_request() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let document = card(json!([interface(&url, "JSONRPC")]), json!({}), json!({})).to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") && stream.read_line(&mut head).unwrap() > 0 {}
+            let head = head.to_lowercase();
+            let is_known =
+                head.contains("authorization: bearer s3cret") && head.contains("x-team: a");
+            let (status, body) = match is_known {
+                true => ("200 OK", &*document),
+                false => ("401 Unauthorized", "{}"),
+            };
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n"
+            );
+            let response = format!("{head}content-length: {length}\r\n\r\n{body}");
+            let _ = stream.get_mut().write_all(response.as_bytes());
+        }
+    });
+    let get = [
+        "card",
+        "get",
+        &url,
+        "--bearer",
+        "s3cret",
+        "--svc-param",
+        "x-team: a",
+    ];
+    check(
+        &get,
+        3,
+        &["A2ACLI_ERR_CARD_NOT_FOUND", "--card-credentials"],
+    );
+    check(
+        &[&get[..], &["--card-credentials"]].concat(),
+        0,
+        &["Name: n"],
+    );
 }
 
 #[test]

@@ -77,8 +77,9 @@ impl Proxy {
     pub(super) fn of_environment(matcher: &Matcher, to: &Uri) -> Result<Option<Self>, Error> {
         let host = to.host().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']').parse();
-        let is_loopback = address.is_ok_and(|address: IpAddr| address.is_loopback());
-        if is_loopback || host == "localhost" || host.ends_with(".localhost") {
+        let is_local = |address: IpAddr| address.is_loopback() || address.is_unspecified();
+        let is_local = address.is_ok_and(is_local);
+        if is_local || host == "localhost" || host.ends_with(".localhost") {
             return Ok(None);
         }
         let Some(intercept) = matcher.intercept(to) else {
