@@ -1,5 +1,5 @@
 /**
- * A client on the official JavaScript SDK, driven line by line: a2a-conformance/docs/client-protocol.md.
+ * A client on the official JavaScript SDK, driven line by line: docs/reference/client-protocol.md.
  *
  *     npm install @a2a-js/sdk@1.3.0
  *     a2a-conformance client --stdio 'node a2a_js_client.mjs'

@@ -1,4 +1,4 @@
-"""A client on the official Python SDK for 0.3, told what to do line by line: a2a-conformance/docs/client-protocol.md.
+"""A client on the official Python SDK for 0.3, told what to do line by line: docs/reference/client-protocol.md.
 
     pip install 'a2a-sdk[http-server]==0.3.26'
     a2a-conformance client --stdio 'python a2a_sdk_0_3_client.py' --protocol-version 0.3

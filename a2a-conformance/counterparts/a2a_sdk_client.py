@@ -1,4 +1,4 @@
-"""A client on the official Python SDK, told what to do line by line: a2a-conformance/docs/client-protocol.md.
+"""A client on the official Python SDK, told what to do line by line: docs/reference/client-protocol.md.
 
     pip install 'a2a-sdk[http-server,signing]==1.3.0'
     a2a-conformance client --stdio 'python a2a_sdk_client.py' --protocol-version 1.0 --protocol-version 0.3

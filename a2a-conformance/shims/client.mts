@@ -1,4 +1,4 @@
-// A client under test: what the suite talks to line by line (docs/client-protocol.md).
+// A client under test: what the suite talks to line by line (docs/reference/client-protocol.md).
 //
 //   a2a-conformance client --stdio 'node client.mts' --protocol-version 1.0 --binding jsonrpc
 //

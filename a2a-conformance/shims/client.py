@@ -48,7 +48,7 @@ def status(of):
     return {"state": state if state in STATES else "unknown", "text": text(of["status"].get("message", {}))}
 
 def told(got):
-    """A task or a message, in the format of docs/client-protocol.md."""
+    """A task or a message, in the format of docs/reference/client-protocol.md."""
     if of := got.get("message"): return {"message": {"id": of["messageId"], "text": text(of)}}
     of = got.get("task", got)
     artifacts = [{"id": one["artifactId"], "text": text(one)} for one in of.get("artifacts", [])]

@@ -12,7 +12,7 @@
 //! - [`agent`] tests an agent: any ([black box](case::Profile::BlackBox)), or one that keeps the behaviour contract
 //!   (`docs/behaviour-contract.md`), so that all of it can be seen.
 //! - [`client`] tests a client: the suite is the agent, and sends the client instructions
-//!   (`docs/client-protocol.md`).
+//!   (`docs/reference/client-protocol.md`).
 //! - [`report`] writes pages, JUnit, Markdown and badges of a [`record::Run`]; waivers list known failures.
 //! - [`requirement`], [`check`], [`explanation`]: requirements, their checks, and explanations.
 //! - [`card`] and [`lint`] validate documents, [`documents`] and [`recorded`] replay them, [`mutants`] names the bugs

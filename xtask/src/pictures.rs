@@ -6,7 +6,7 @@ use crate::workspace::{self, Failure};
 
 /// Drives the inspector's page through a story in Chromium, and writes a picture of each screen.
 pub(crate) fn pictures() -> Result<(), Failure> {
-    let folder = workspace::root().join("a2a-client/docs/inspector");
+    let folder = workspace::root().join("docs/reference/inspector");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut cargo = workspace::cargo();
     cargo

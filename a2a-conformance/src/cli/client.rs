@@ -26,7 +26,7 @@ Examples:
   a2a-conformance client --exec './my-client {url}' --run 'client.redirect-*'
   a2a-conformance client --listen 127.0.0.1:9900 --report html,junit -o reports/
 
-A client takes part through a small program around it: a2a-conformance/docs/client-protocol.md says what that
+A client takes part through a small program around it: docs/reference/client-protocol.md says what that
 program does, and a2a-conformance/shims/ has some to begin with. Begin with --stdio: it is the only way in which the
 suite sees what the client has read.
 

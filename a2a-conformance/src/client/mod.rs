@@ -2,7 +2,7 @@
 //!
 //! A [`Case`] has the instructions to the client, the answers of the suite, and the pattern of what must be
 //! seen: the requests of the client, and, if it reports them, its results. A [`Driver`] gives a client its
-//! instructions; `docs/client-protocol.md` is for authors of clients. [`Selection::run`] runs cases, each
+//! instructions; `docs/reference/client-protocol.md` is for authors of clients. [`Selection::run`] runs cases, each
 //! with an agent of its own, several at once.
 //!
 //! ```no_run

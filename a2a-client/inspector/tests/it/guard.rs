@@ -42,7 +42,7 @@ fn routes() -> BTreeSet<String> {
 
 #[test]
 fn every_route_is_documented() {
-    let text = fs::read_to_string(folder("../docs/inspector.md")).unwrap();
+    let text = fs::read_to_string(folder("../../docs/reference/inspector.md")).unwrap();
     let is_documented = |route: &&String| {
         let ends = ["`", "?", " "];
         ends.iter()

@@ -1,5 +1,5 @@
 //! Our own client as a client under test, and the model for others: it reads instructions line by line, and
-//! writes what it got, as `docs/client-protocol.md` defines.
+//! writes what it got, as `docs/reference/client-protocol.md` defines.
 
 mod faulty_reports;
 mod instruction;

@@ -1,4 +1,4 @@
-//! A client on the Rust SDK that follows its instructions line by line: a2a-conformance/docs/client-protocol.md.
+//! A client on the Rust SDK that follows its instructions line by line: docs/reference/client-protocol.md.
 //!
 //!     a2a-conformance client --stdio target/debug/client --protocol-version 1.0
 
