@@ -178,6 +178,14 @@ impl SendMessageResponse {
             Self::Message(message) => message.text(),
         }
     }
+
+    /// Returns the task, unless the agent answered with a message.
+    pub fn task(&self) -> Option<&Task> {
+        match self {
+            Self::Task(task) => Some(task),
+            Self::Message(_) => None,
+        }
+    }
 }
 
 one_of!(SendMessageResponse as "SendMessageResponse" {

@@ -1,6 +1,7 @@
 //! Development tasks of the workspace: `cargo xtask --help`.
 
 mod api;
+mod book;
 mod compare;
 mod experiment;
 mod package;
@@ -33,6 +34,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Build the book of `docs/` into `target/book`. mdBook is needed.
+    Book,
     /// Write the pictures of the inspector's page in its documentation. Chromium is needed.
     Pictures,
     #[command(flatten)]
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Task::Api { check: true } => api::check(),
         Task::Api { check: false } => api::write(),
         Task::Package => package::package(),
+        Task::Book => book::book(),
         Task::Pictures => pictures::pictures(),
         Task::Experiment(experiment) => return experiment::run(experiment),
     };

@@ -24,6 +24,10 @@ pub(crate) struct AuthenticationArgs {
     /// Name that tokens have for this agent, in `aud`.
     #[arg(long, value_name = "NAME", requires = "jwt_issuer")]
     jwt_audience: Option<String>,
+    /// Number of proxies between callers and this server, each of which adds its peer's address to `X-Forwarded-For`:
+    /// wrong credentials are limited by the address that they have seen.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    behind_proxies: usize,
 }
 
 impl AuthenticationArgs {
@@ -55,7 +59,7 @@ impl AuthenticationArgs {
             }
             Some(ClientAuth::Optional) if !needs_others => {
                 let any = AnyOf::new(certificate()).or_anonymous();
-                return Ok(Some(RateLimits::new(any)));
+                return Ok(Some(self.limited(any)));
             }
             Some(_) => requirements.push(certificate().into()),
             None => {}
@@ -63,7 +67,11 @@ impl AuthenticationArgs {
         let mut requirements = requirements.into_iter();
         let any = requirements.next().map(AnyOf::new);
         let any = any.map(|first| requirements.fold(first, AnyOf::or));
-        Ok(any.map(RateLimits::new))
+        Ok(any.map(|any| self.limited(any)))
+    }
+
+    fn limited(&self, any: AnyOf) -> RateLimits<AnyOf> {
+        RateLimits::new(any).behind_proxies(self.behind_proxies)
     }
 }
 
