@@ -1,0 +1,269 @@
+//! Tests of the programs in `examples`: each runs as a process of its own and is called over HTTP.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use agent2agent::client::credentials::Keyring;
+use agent2agent::client::{Error, SendMessageBuilder};
+use agent2agent::types::TaskPushNotificationConfig;
+use agent2agent::{Client, Event, SendMessageResponse, StreamExt, Task, TaskState};
+
+/// Limit of each wait for a line of a program, and of each call.
+const LIMIT: Duration = Duration::from_secs(60);
+
+const ANY_PORT: &str = "127.0.0.1:0";
+const KEY: &str = "0123456789abcdef";
+
+/// A running example, killed when dropped.
+struct Program {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Program {
+    fn start(name: &str, directory: &Path, arguments: &[&str]) -> Self {
+        let mut child = Command::new(path_of(name))
+            .args(arguments)
+            .current_dir(directory)
+            .env("API_KEY", KEY)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start the example {name}: {error}"));
+        let output = child.stdout.take().expect("the output is piped");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// Waits for the next line; panics if there is none.
+    fn line(&self) -> String {
+        let line = self.lines.recv_timeout(LIMIT);
+        line.expect("the example prints another line in time")
+    }
+
+    /// Waits for a line that contains `text`.
+    fn line_with(&self, text: &str) -> String {
+        loop {
+            let line = self.line();
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Waits until the program closes its output, and returns the lines since the last one that was read.
+    fn rest(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            match self.lines.recv_timeout(LIMIT) {
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Disconnected) => return lines,
+                Err(RecvTimeoutError::Timeout) => panic!("the example goes on after {lines:?}"),
+            }
+        }
+    }
+
+    fn write(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().expect("the input is piped");
+        writeln!(input, "{line}").expect("the example reads its input");
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn path_of(example: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the path of the test is known");
+    let profile = test.parent().and_then(Path::parent);
+    let examples = profile.expect("the test is in `deps`").join("examples");
+    examples.join(format!("{example}{}", std::env::consts::EXE_SUFFIX))
+}
+
+fn directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    let keys = format!("{KEY} ada scopes=tasks:read,tasks:write\n");
+    std::fs::write(directory.path().join("keys.txt"), keys).expect("a file of keys");
+    directory
+}
+
+fn start_agent(name: &str, directory: &Path) -> (Program, String) {
+    let program = Program::start(name, directory, &[ANY_PORT]);
+    let url = program.line();
+    (program, url)
+}
+
+async fn connect(url: &str) -> Client {
+    let builder = Client::builder(url).keyring(Keyring::default().api_key(KEY));
+    builder.connect().await.expect("the agent has a card")
+}
+
+async fn task(call: SendMessageBuilder) -> Task {
+    match call.deadline(LIMIT).await.expect("the agent answers") {
+        SendMessageResponse::Task(task) => task,
+        SendMessageResponse::Message(message) => panic!("not a task: {}", message.text()),
+    }
+}
+
+#[tokio::test]
+async fn first_agent_answers() {
+    let directory = directory();
+    let (_agent, url) = start_agent("first_agent", directory.path());
+    let client = connect(&url).await;
+    let task = task(client.send("hello\nTODO ada: book a room")).await;
+    assert_eq!(task.status.state, TaskState::Completed);
+    assert_eq!(task.text(), "- ada: book a room\n");
+    let help = client
+        .send("hello")
+        .deadline(LIMIT)
+        .await
+        .expect("a message");
+    assert!(matches!(help, SendMessageResponse::Message(_)), "{help:?}");
+}
+
+#[tokio::test]
+async fn conversation_asks_back_and_remembers_the_context() {
+    let directory = directory();
+    let (_agent, url) = start_agent("conversation", directory.path());
+    let client = connect(&url).await;
+    let asked = task(client.send("TODO ada: book a room\nTODO: order lunch")).await;
+    assert_eq!(asked.status.state, TaskState::InputRequired);
+    assert_eq!(asked.text(), "Who does this: order lunch?");
+
+    let done = task(client.send("bob").task(asked.id)).await;
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(done.text(), "- ada: book a room\n- bob: order lunch\n");
+
+    let context = done.context_id.expect("a context");
+    let all = client.send("all").context(context).deadline(LIMIT).await;
+    let all = all.expect("a message").text();
+    assert_eq!(all, "- ada: book a room\n- bob: order lunch");
+}
+
+#[tokio::test]
+async fn conversation_streams_until_it_is_canceled() {
+    let directory = directory();
+    let (_agent, url) = start_agent("conversation", directory.path());
+    let client = connect(&url).await;
+    let notes = "TODO ada: book a room\n".repeat(200);
+    let mut events = client.send(notes).deadline(LIMIT).follow();
+    let mut chunks = 0;
+    while let Some(event) = events.next().await {
+        if let Event::ArtifactUpdate(update) = event.expect("an event") {
+            chunks += 1;
+            if chunks == 2 {
+                client.cancel_task(update.task_id).await.expect("canceled");
+            }
+        }
+    }
+    let task = events.task().expect("a task");
+    assert_eq!(task.status.state, TaskState::Canceled);
+    assert!((2..200).contains(&chunks), "{chunks}");
+}
+
+#[tokio::test]
+async fn notes_agent_checks_keys() {
+    let directory = directory();
+    let (_agent, url) = start_agent("notes_agent", directory.path());
+    let stranger = Client::connect(&url).await.expect("the card is public");
+    let refused = stranger.send("TODO ada: book a room").deadline(LIMIT).await;
+    let is_refused = matches!(
+        refused,
+        Err(Error::Refused { status: 401, .. } | Error::Credentials(_))
+    );
+    assert!(is_refused, "{refused:?}");
+    let task = task(connect(&url).await.send("TODO me: book a room")).await;
+    assert_eq!(task.text(), "- ada: book a room\n");
+}
+
+#[tokio::test]
+async fn notes_agent_goes_on_after_a_kill_and_follow_misses_nothing() {
+    let directory = directory();
+    let (agent, url) = start_agent("notes_agent", directory.path());
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let notes: String = (0..6).map(|n| format!("TODO ada: number {n}\n")).collect();
+    let follower = Program::start("follow", directory.path(), &[&url, &notes]);
+    let mut lines = vec![follower.line_with("artifact")];
+    drop(agent);
+    let _agent = Program::start("notes_agent", directory.path(), &[address]);
+    lines.extend(follower.rest());
+    let text = lines.join("\n").replace("artifact ", "");
+    for number in 0..6 {
+        let line = format!("- ada: number {number}");
+        assert_eq!(text.matches(&line).count(), 1, "{line} in: {text}");
+    }
+    assert!(text.contains("TASK_STATE_COMPLETED"), "{text}");
+    assert!(!text.contains("after 0 reconnections"), "{text}");
+}
+
+#[tokio::test]
+async fn webhook_receiver_verifies_and_prints_notifications() {
+    let directory = directory();
+    let (_agent, url) = start_agent("notes_agent", directory.path());
+    let receiver = Program::start("webhook_receiver", directory.path(), &[&url, ANY_PORT]);
+    let webhook = TaskPushNotificationConfig {
+        url: receiver.line(),
+        token: Some("token-of-the-hook".to_owned()),
+        ..TaskPushNotificationConfig::default()
+    };
+    let call = connect(&url).await.send("TODO ada: book a room");
+    task(call.webhook(webhook)).await;
+    receiver.line_with("book a room");
+    receiver.line_with("TASK_STATE_COMPLETED");
+}
+
+#[tokio::test]
+async fn client_answers_a_question_from_its_input() {
+    let directory = directory();
+    let (_agent, url) = start_agent("conversation", directory.path());
+    let arguments = [&url, "TODO ada: book a room\nTODO: order lunch"];
+    let mut client = Program::start("client", directory.path(), &arguments);
+    client.line_with("TASK_STATE_INPUT_REQUIRED");
+    client.line_with("Who does this: order lunch?");
+    client.line_with("(ada, me)");
+    client.write("ada");
+    let rest = client.rest().join("\n");
+    assert!(rest.contains("TASK_STATE_COMPLETED"), "{rest}");
+    assert!(rest.contains("- ada: order lunch"), "{rest}");
+}
+
+#[tokio::test]
+async fn orchestrator_merges_the_answers_of_two_agents() {
+    let directory = directory();
+    let (_agents, url) = start_agent("two_agents", directory.path());
+    let (count, upper) = (format!("{url}/count"), format!("{url}/upper"));
+    let arguments = [&count, &upper, ANY_PORT];
+    let orchestrator = Program::start("orchestrator", directory.path(), &arguments);
+    let client = connect(&orchestrator.line()).await;
+    let answer = task(client.send("one two three")).await;
+    assert_eq!(answer.text(), "3 words\nONE TWO THREE");
+}
+
+#[tokio::test]
+async fn authenticator_lets_in_its_token_only() {
+    let directory = directory();
+    let (_agent, url) = start_agent("authenticator", directory.path());
+    let refused = connect(&url).await.send("hello").deadline(LIMIT).await;
+    assert!(
+        matches!(refused, Err(Error::Refused { status: 401, .. })),
+        "{refused:?}"
+    );
+    let bearer = agent2agent::client::credentials::bearer("token-of-ada").expect("a token");
+    let client = connect(&url).await;
+    let answer = task(client.send("hello").credentials(bearer)).await;
+    assert_eq!(answer.text(), "Hello ada, you said: hello");
+}
