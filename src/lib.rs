@@ -77,7 +77,27 @@ pub mod prelude {
     pub use crate::{Client, StreamExt};
 }
 
-/// The examples of the README, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+/// The examples of the README and of the book, as tests.
+#[cfg(all(doctest, feature = "full"))]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../docs/first-agent.md")]
+    struct FirstAgent;
+
+    #[doc = include_str!("../docs/conversations.md")]
+    struct Conversations;
+
+    #[doc = include_str!("../docs/calling-agents.md")]
+    struct CallingAgents;
+
+    #[doc = include_str!("../docs/keeping-tasks.md")]
+    struct KeepingTasks;
+
+    #[doc = include_str!("../docs/who-may-call.md")]
+    struct WhoMayCall;
+
+    #[doc = include_str!("../docs/webhooks.md")]
+    struct Webhooks;
+}
