@@ -27,7 +27,8 @@ impl Agent for Notes {
 /// Returns a list of what follows the word TODO on the lines that begin with it.
 fn to_dos(notes: &str) -> String {
     let to_dos = notes.lines().filter_map(|line| line.strip_prefix("TODO"));
-    to_dos.map(|to_do| format!("-{to_do}\n")).collect()
+    let lines: Vec<_> = to_dos.map(|to_do| format!("-{to_do}")).collect();
+    lines.join("\n")
 }
 
 #[tokio::main]

@@ -1,5 +1,6 @@
 //! Tests of the programs in `examples`: each runs as a process of its own and is called over HTTP.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,6 +18,40 @@ const LIMIT: Duration = Duration::from_secs(60);
 const ANY_PORT: &str = "127.0.0.1:0";
 const KEY: &str = "0123456789abcdef";
 
+/// Chapters of the book, the examples that are the same program, and a line of each block of Rust that is part of it.
+const CHAPTERS: [(&str, &str, &str, &[&str]); 5] = [
+    (
+        "first-agent",
+        include_str!("../docs/first-agent.md"),
+        include_str!("../examples/first_agent.rs"),
+        &["impl Agent for Notes"],
+    ),
+    (
+        "conversations",
+        include_str!("../docs/conversations.md"),
+        include_str!("../examples/conversation.rs"),
+        &["impl Agent for Notes"],
+    ),
+    (
+        "keeping-tasks",
+        include_str!("../docs/keeping-tasks.md"),
+        include_str!("../examples/notes_agent.rs"),
+        &["fn server(", "async fn write("],
+    ),
+    (
+        "who-may-call",
+        include_str!("../docs/who-may-call.md"),
+        include_str!("../examples/notes_agent.rs"),
+        &["fn server(", "fn named("],
+    ),
+    (
+        "webhooks",
+        include_str!("../docs/webhooks.md"),
+        include_str!("../examples/webhook_receiver.rs"),
+        &["async fn print("],
+    ),
+];
+
 /// A running example, killed when dropped.
 struct Program {
     child: Child,
@@ -32,7 +67,9 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .unwrap_or_else(|error| panic!("cannot start the example {name}: {error}"));
+            .unwrap_or_else(|error| {
+                panic!("cannot start the example {name}, which `cargo test` builds: {error}")
+            });
         let output = child.stdout.take().expect("the output is piped");
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -119,6 +156,25 @@ async fn task(call: SendMessageBuilder) -> Task {
     }
 }
 
+#[test]
+fn chapters_show_the_lines_of_the_examples() {
+    for (name, chapter, example, parts) in CHAPTERS {
+        let line_of = |line: &str| line.trim().trim_end_matches(';').to_owned();
+        let known: HashSet<String> = example.lines().map(line_of).collect();
+        let blocks: Vec<&str> = chapter.split("```rust").skip(1).collect();
+        for part in parts {
+            let block = blocks.iter().filter_map(|block| block.split("```").next());
+            let block = block.into_iter().find(|block| block.contains(part));
+            let block = block.unwrap_or_else(|| panic!("{name}: no block with `{part}`"));
+            // The examples take addresses from their arguments, and need more names.
+            let is_shared = |line: &&str| !line.contains("127.0.0.1") && !line.starts_with("use ");
+            for line in block.lines().skip(1).filter(is_shared) {
+                assert!(known.contains(&line_of(line)), "{name}, {part}: {line}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn first_agent_answers() {
     let directory = directory();
@@ -126,7 +182,7 @@ async fn first_agent_answers() {
     let client = connect(&url).await;
     let task = task(client.send("hello\nTODO ada: book a room")).await;
     assert_eq!(task.status.state, TaskState::Completed);
-    assert_eq!(task.text(), "- ada: book a room\n");
+    assert_eq!(task.text(), "- ada: book a room");
     let help = client
         .send("hello")
         .deadline(LIMIT)
