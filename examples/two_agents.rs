@@ -30,7 +30,7 @@ async fn upper(turn: Turn) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses requests for other hosts, such as those of a page in a browser: there is no authenticator.
+/// Refuses requests for other hosts, as a web page of another origin can send them: there is no authenticator.
 fn local(agent: HttpServer) -> Router {
     agent.allow_hosts(["localhost", "127.0.0.1"]).router()
 }

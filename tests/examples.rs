@@ -10,7 +10,7 @@ use std::time::Duration;
 use agent2agent::client::credentials::Keyring;
 use agent2agent::client::{Error, SendMessageBuilder};
 use agent2agent::types::TaskPushNotificationConfig;
-use agent2agent::{Client, Event, SendMessageResponse, StreamExt, Task, TaskState};
+use agent2agent::{Client, Event, Message, SendMessageResponse, StreamExt, Task, TaskState};
 
 /// Limit of each wait for a line of a program, and of each call.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -242,8 +242,12 @@ async fn notes_agent_checks_keys() {
         Err(Error::Refused { status: 401, .. } | Error::Credentials(_))
     );
     assert!(is_refused, "{refused:?}");
-    let task = task(connect(&url).await.send("TODO me: book a room")).await;
-    assert_eq!(task.text(), "- ada: book a room\n");
+    let client = connect(&url).await;
+    let message = Message::user("TODO me: book a room");
+    let first = task(client.send(message.clone())).await;
+    assert_eq!(first.text(), "- ada: book a room\n");
+    // A message that is sent again gets the outcome of the first.
+    assert_eq!(task(client.send(message)).await, first);
 }
 
 #[tokio::test]
