@@ -55,6 +55,8 @@ pub use a2a_client as client;
 pub use a2a_postgres as postgres;
 #[cfg(feature = "server")]
 pub use a2a_server as server;
+#[cfg(any(feature = "client", feature = "server"))]
+pub use a2a_transport as transport;
 pub use a2a_types as types;
 
 #[cfg(feature = "client")]
@@ -80,24 +82,35 @@ pub mod prelude {
 /// The examples of the README and of the book, as tests.
 #[cfg(all(doctest, feature = "full"))]
 mod pages {
-    #[doc = include_str!("../README.md")]
-    struct Readme;
+    macro_rules! pages {
+        ($($name:ident = $path:literal)*) => {
+            $(
+                #[doc = include_str!($path)]
+                struct $name;
+            )*
+        };
+    }
 
-    #[doc = include_str!("../docs/first-agent.md")]
-    struct FirstAgent;
-
-    #[doc = include_str!("../docs/conversations.md")]
-    struct Conversations;
-
-    #[doc = include_str!("../docs/calling-agents.md")]
-    struct CallingAgents;
-
-    #[doc = include_str!("../docs/keeping-tasks.md")]
-    struct KeepingTasks;
-
-    #[doc = include_str!("../docs/who-may-call.md")]
-    struct WhoMayCall;
-
-    #[doc = include_str!("../docs/webhooks.md")]
-    struct Webhooks;
+    pages! {
+        Readme = "../README.md"
+        FirstAgent = "../docs/first-agent.md"
+        Conversations = "../docs/conversations.md"
+        CallingAgents = "../docs/calling-agents.md"
+        KeepingTasks = "../docs/keeping-tasks.md"
+        WhoMayCall = "../docs/who-may-call.md"
+        Webhooks = "../docs/webhooks.md"
+        Deploying = "../docs/deploying.md"
+        Testing = "../docs/testing.md"
+        Versions = "../docs/versions.md"
+        Extending = "../docs/extending.md"
+        Platforms = "../docs/platforms.md"
+        FromPython = "../docs/coming-from/python.md"
+        FromJavaScript = "../docs/coming-from/javascript.md"
+        FromGo = "../docs/coming-from/go.md"
+        FromJava = "../docs/coming-from/java.md"
+        Agents = "../docs/reference/agents.md"
+        ClientApi = "../docs/reference/client.md"
+        Authentication = "../docs/reference/authentication.md"
+        Security = "../docs/reference/security.md"
+    }
 }
