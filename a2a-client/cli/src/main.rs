@@ -367,10 +367,68 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
 
     #[test]
     fn the_arguments_are_consistent() {
-        super::Arguments::command().debug_assert();
+        Arguments::command().debug_assert();
+    }
+
+    /// Returns the pages of documentation in a folder of the repository.
+    fn pages(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths
+            .flat_map(|path| match path.extension() {
+                None => pages(&path),
+                Some(extension) if extension == "md" => vec![path],
+                Some(_) => Vec::new(),
+            })
+            .collect()
+    }
+
+    /// Returns the arguments of each call of `a2a` in a line for a shell.
+    fn calls(line: &str) -> Vec<Vec<String>> {
+        let words = shlex::split(line).unwrap_or_default();
+        let begins = |(index, word): (usize, &String)| (word == "a2a").then_some(index);
+        let ends = |word: &&String| !matches!(word.as_str(), "|" | "&" | "&&" | ">" | "<");
+        let starts: Vec<_> = words.iter().enumerate().filter_map(begins).collect();
+        starts
+            .into_iter()
+            .map(|start| {
+                let words = words[start..].iter().take_while(ends);
+                let words = words.map(|word| word.trim_end_matches([';', ')']).to_owned());
+                words.collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_command_of_the_documentation_is_understood() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut pages = pages(&root.join("docs"));
+        pages.extend(["README.md", "a2a-transport/gateway/README.md"].map(|page| root.join(page)));
+        let mut count = 0;
+        for page in pages {
+            let text = std::fs::read_to_string(&page).unwrap();
+            let text = text.replace("\\\n", " ");
+            for call in text
+                .lines()
+                .filter_map(|line| line.strip_prefix("$ "))
+                .flat_map(calls)
+            {
+                count += 1;
+                let Err(error) = Arguments::command().try_get_matches_from(&call) else {
+                    continue;
+                };
+                // A file or a variable that is not here.
+                let is_elsewhere = error.kind() == ErrorKind::ValueValidation
+                    && call.iter().any(|word| word.starts_with(['$', '@']));
+                assert!(is_elsewhere, "{}: {call:?}: {error}", page.display());
+            }
+        }
+        assert!(count > 50, "only {count} commands were found");
     }
 }
