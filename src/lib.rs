@@ -3,6 +3,8 @@
 //! This crate is the front door to the crates of the workspace: it re-exports what most programs need, and each layer as
 //! a module. A program that needs one layer only may depend on the crate of that layer instead.
 //!
+//! [The book](https://github.com/a2a-rust/a2a/blob/main/docs/introduction.md) teaches both, from the first agent to a deployment.
+//!
 //! An agent is a type with one method, which gets each [`Turn`] of a conversation:
 //!
 //! ```

@@ -3,6 +3,8 @@
 //! A [`Client`] finds an agent by its card, speaks the protocol version that the card offers, and
 //! answers in the canonical model of [`a2a_types`].
 //!
+//! [Calling agents](https://github.com/a2a-rust/a2a/blob/main/docs/calling-agents.md) is its chapter of the book; [the client API](https://github.com/a2a-rust/a2a/blob/main/docs/reference/client.md) is on one page.
+//!
 //! ```
 //! use a2a_client::{Client, Event, StreamExt};
 //! # use a2a_transport::{ResponseBody, BoxFuture, CallRequest, Error, CallResponse, Transport, Update};

@@ -3,6 +3,8 @@
 //!
 //! Most people use it as a program (`a2a-conformance --help`); this is the library behind it.
 //!
+//! [Testing](https://github.com/a2a-rust/a2a/blob/main/docs/testing.md) is its chapter of the book.
+//!
 //! ```text
 //! requirements/  each sentence of the specification, in our words ◄── what covers it ──┐
 //! cases/         steps and expected results ────────────────► agent, client ─► checks ─► Run ─► reports

@@ -4,6 +4,8 @@
 //! logs and streams, waiting callers, cancellation, webhooks, cards. A [`Store`] keeps all that the
 //! server acknowledges: [`SqliteStore`] in a file, [`MemoryStore`] until the process ends.
 //!
+//! [The book](https://github.com/a2a-rust/a2a/blob/main/docs/first-agent.md) teaches it step by step; [the agent API](https://github.com/a2a-rust/a2a/blob/main/docs/reference/agents.md) is on one page.
+//!
 //! ```text
 //! HttpService ─► Server ─ GetTask, ListTasks, push configs … ──► Store ─────► Reply::Once
 //!                       ─ CancelTask ── its TaskWriter, or Store ────────────► Reply::Once

@@ -116,7 +116,7 @@ fn setting(what: &str) -> &'static str {
     match what {
         "body" => ": raise `HttpClientBuilder::limit`",
         "line" | "event" => ": raise `Bounds` of the transport or client",
-        "task" => ": raise `Updates::limit`",
+        "task" => ": raise `TaskEventStream::limit`",
         _ => "",
     }
 }

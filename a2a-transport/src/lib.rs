@@ -3,6 +3,9 @@
 //! [`Transport`] is an asynchronous function from a [`CallRequest`] to a [`CallResponse`], both in the canonical
 //! model of [`a2a_types`]. Everything else here carries calls over a wire:
 //!
+//! [Extending](https://github.com/a2a-rust/a2a/blob/main/docs/extending.md), a chapter of the book, has a transport of your own, and [versions](https://github.com/a2a-rust/a2a/blob/main/docs/versions.md) which
+//! version is spoken when.
+//!
 //! ```text
 //! caller ─ HttpTransport ─ write_call ─► bytes ─► read_call ─ HttpService ─ Transport (the agent)
 //!                        ◄─ read_reply ─ bytes ◄─ write_reply ─

@@ -4,6 +4,8 @@
 //! or opens a [`Task`], whose [`Artifact`]s and status changes arrive as [`Event`]s. An agent
 //! describes itself in an [`AgentCard`].
 //!
+//! [The introduction](https://github.com/a2a-rust/a2a/blob/main/docs/introduction.md) of the book explains the terms.
+//!
 //! The types at the root of this crate are the **canonical model**: protocol 1.0, spelled as its
 //! ProtoJSON is. Each older version has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
 //! conversions to and from the canonical model; [`ProtocolVersion`] names the versions, [`Operation`]

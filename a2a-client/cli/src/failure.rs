@@ -157,10 +157,12 @@ fn call_report(error: &Error, has_credentials: bool) -> Report {
         a2a_code: None,
     };
     match error {
+        Error::Refused { status: 403, .. } if has_credentials => forbidden(),
         Error::Refused { .. } => denied(has_credentials),
         Error::Credentials(_) => denied(false),
         Error::Agent(answer) | Error::Busy { answer, .. } => {
             let report = match answer.kind {
+                ErrorKind::PermissionDenied if has_credentials => forbidden(),
                 ErrorKind::Unauthenticated | ErrorKind::PermissionDenied => denied(has_credentials),
                 ErrorKind::RateLimited | ErrorKind::Unavailable => {
                     report(UNREACHABLE, 3, Some("the agent is busy: try again later"))
@@ -198,6 +200,16 @@ fn call_report(error: &Error, has_credentials: bool) -> Report {
         Error::Address { .. } | Error::Ambiguous(_) => report(USAGE, 2, None),
         Error::Unverified(_) => report(CARD_INVALID, 1, Some(UNVERIFIED_HINT)),
         error => report(UNREACHABLE, 3, Some(connection_hint(error))),
+    }
+}
+
+/// Describes a refusal of a caller that the agent knows.
+fn forbidden() -> Report {
+    Report {
+        code: AUTH_FAILED,
+        exit: 4,
+        hint: Some("the agent does not let the owner of these credentials do this: others, or a token with more scopes, may be allowed to".to_owned()),
+        a2a_code: None,
     }
 }
 

@@ -5,6 +5,8 @@
 //! met. The card is derived from it: [`ServerBuilder::authenticator`] writes its schemes and requirements into the
 //! card, in the form of every protocol version.
 //!
+//! [Who may call](https://github.com/a2a-rust/a2a/blob/main/docs/who-may-call.md) is its chapter of the book.
+//!
 //! | scheme | what is checked |
 //! |---|---|
 //! | [`ApiKeys`] | a key in a header, the query or a cookie; from code, or from a file that is watched |

@@ -3,6 +3,8 @@
 //! A [`PostgresStore`] takes the place of the store of one server. Every server that opens one with the same options
 //! serves the same tasks: any of them can take a message, a stream or a cancellation.
 //!
+//! [Deploying](https://github.com/a2a-rust/a2a/blob/main/docs/deploying.md) is its chapter of the book, and [PostgreSQL](https://github.com/a2a-rust/a2a/blob/main/docs/reference/postgres.md) the runbook.
+//!
 //! ```no_run
 //! use a2a_postgres::PostgresStore;
 //! use a2a_server::{Agent, Failure, Server, Turn};

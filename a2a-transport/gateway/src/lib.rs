@@ -5,6 +5,8 @@
 //! rules with an agent that has others. It is a [`Transport`](a2a_transport::Transport) like the agent that it
 //! calls; [`Gateway::into_service`] serves it over HTTP.
 //!
+//! [Versions and the gateway](https://github.com/a2a-rust/a2a/blob/main/docs/versions.md) is its chapter of the book.
+//!
 //! ```
 //! use a2a_gateway::Gateway;
 //! use a2a_transport::{BoxFuture, CallRequest, Error, CallResponse, Transport};
