@@ -198,6 +198,10 @@ impl Error {
                 kind: ErrorKind::Unavailable,
                 ..answer
             },
+            Self::Unreachable(_) => {
+                let text = "the agent cannot be reached: try again later";
+                a2a_types::Error::new(ErrorKind::Unavailable, text)
+            }
             Self::NotSupported { .. } => {
                 a2a_types::Error::new(ErrorKind::UnsupportedOperation, self.to_string())
             }

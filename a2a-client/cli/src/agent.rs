@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_client::credentials::is_open;
 use a2a_client::{
     Binding, CardDocument, Cards, Catalog, Client, ClientBuilder, Credentials, Error, HttpClient,
     HttpClientBuilder, HttpTransport, ListedCard, Origin, ProtocolVersion, Recorder, Timeouts,
@@ -13,8 +14,9 @@ use a2a_client::{
 use a2a_inspector::Settings;
 use a2a_transport::http::DeviationObserver;
 use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, AgentInterface, ErrorKind};
+use a2a_types::{AgentCard, AgentInterface, ErrorKind, SecurityScheme};
 use clap::Args;
+use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
 
 use crate::connected;
@@ -70,6 +72,11 @@ pub(crate) struct SuiteTarget {
     /// Service parameters.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    /// The card is fetched without them.
+    pub(crate) anonymous_card: bool,
+    /// Protocol versions and bindings to check; all that the card offers if empty.
+    pub(crate) versions: Vec<ProtocolVersion>,
+    pub(crate) bindings: Vec<Binding>,
 }
 
 /// An agent behind a gateway.
@@ -79,8 +86,20 @@ pub(crate) struct Upstream {
     /// The card that the agent has, or might have.
     pub(crate) card: AgentCard,
     pub(crate) has_card: bool,
-    /// The gateway has credentials of its own.
-    pub(crate) has_credentials: bool,
+    /// The credentials of callers are sent to the agent.
+    pub(crate) passes_credentials: bool,
+    pub(crate) access: Access,
+}
+
+/// Credentials by which an agent lets a gateway in.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(crate) enum Access {
+    /// It needs none.
+    Anyone,
+    /// Credentials of each caller.
+    OfCallers,
+    /// Credentials of the gateway.
+    OfGateway,
 }
 
 impl AgentArgs {
@@ -152,23 +171,52 @@ impl AgentArgs {
                 "expected the URL of an agent, not a file or a catalog",
             ));
         };
-        // The suite reports a card that cannot be found.
-        let found = self.find_card().await.ok();
-        let card = found.map(|found| found.card).unwrap_or_default();
+        let card = match self.find_card().await {
+            Ok(found) => found.card,
+            // The suite reports a card that cannot be found.
+            Err(Failure::Card(_) | Failure::InvalidCard(_)) => Arc::default(),
+            Err(failure) => return Err(failure),
+        };
         let mut settings = self.connection.settings(url.clone())?;
-        self.add_stored_token(&mut settings, &card).await?;
+        let headers = self.connection.headers()?;
+        let trusted = self.trusted(&url)?;
+        let leads_to = card.supported_interfaces.iter().filter_map(|interface| {
+            Binding::of(interface)?;
+            Origin::of(&interface.url).ok()
+        });
+        match leads_to
+            .into_iter()
+            .find(|origin| !trusted.contains(origin))
+        {
+            Some(other) if self.has_credentials() || !headers.is_empty() => {
+                return Err(leads_elsewhere(&url, &other));
+            }
+            Some(_) => {}
+            None => self.add_stored_token(&mut settings, &card).await?,
+        }
         Ok(SuiteTarget {
             http: self
                 .apply(self.connection.anonymous_settings(url.clone())?.http()?)?
                 .build(),
-            headers: self.connection.headers()?,
+            headers,
             credentials: self.credentials(&settings, &card)?,
+            anonymous_card: !self.connection.card_credentials,
+            versions: match self.connection.a2a_version {
+                Some(VersionChoice::Only(version)) => vec![version],
+                _ => Vec::new(),
+            },
+            bindings: self.connection.transports.clone(),
             url,
         })
     }
 
     /// Finds the agent behind a gateway. A stored token is not sent: all callers of the gateway would use it.
     pub(crate) async fn upstream(mut self, max_answer_bytes: usize) -> Result<Upstream, Failure> {
+        if self.connection.has_extensions() {
+            return Err(Failure::usage(
+                "--extension: callers of a gateway request extensions themselves",
+            ));
+        }
         let has_card = !self.connection.no_card;
         let (card, transport, endpoint) = if has_card {
             let found = self.find_card().await?;
@@ -193,39 +241,73 @@ impl AgentArgs {
             (card, transport, url)
         };
         let url = self.url(&card)?;
+        warn_of_downgrade(&url, &card);
+        connected::remember(&Arc::new(card.clone()));
+        // It is for the card: callers limit their calls themselves.
+        self.timeout = None;
         let settings = self.connection.settings(url.clone())?;
-        let http = self.apply(settings.http()?)?;
-        let mut transport = transport.http(http.receive_budget(max_answer_bytes).build());
+        let headers = self.connection.headers()?;
+        let origin = Origin::of(&endpoint)?;
+        let is_trusted = self.trusted(&url)?.contains(&origin);
+        let authenticates = self.connection.has_secret() || self.has_key_for(&card);
+        if !is_trusted
+            && (self.has_credentials() || !headers.is_empty() || !allows_anonymous(&card))
+        {
+            return Err(leads_elsewhere(&url, &origin));
+        }
+        let mut http = self.apply(settings.http()?)?;
+        if !is_trusted {
+            http = http.without_identity();
+        }
+        let http = http.receive_budget(max_answer_bytes).build();
+        let mut transport = transport.http(http);
         if self.connection.is_strict() {
             transport = transport.mode(Mode::Strict);
         }
-        let origin = Origin::of(&endpoint)?;
-        let trusted: Result<Vec<_>, _> = std::iter::once(&url)
-            .chain(&settings.trust)
-            .map(|url| Origin::of(url))
-            .collect();
-        let headers = self.connection.headers()?;
-        let has_credentials = self.has_credentials();
-        if trusted?.contains(&origin) {
-            transport = transport.call_credentials(!has_credentials);
+        if let Some(tenant) = settings.tenant.clone() {
+            transport = transport.tenant(tenant);
+        }
+        if is_trusted {
+            transport = transport.call_credentials(!authenticates);
             if let Some(own) = self.credentials(&settings, &card)? {
                 transport = transport.credentials(own);
             }
             for (name, value) in headers {
                 transport = transport.header(name, value);
             }
-        } else if has_credentials || !headers.is_empty() {
-            return Err(Failure::usage(format!(
-                "the card of {url} leads to {origin}: expected --trust {origin} to send it the credentials"
-            )));
         }
         Ok(Upstream {
             transport,
             endpoint,
+            access: match (
+                authenticates || self.connection.has_certificate(),
+                allows_anonymous(&card),
+            ) {
+                (true, _) => Access::OfGateway,
+                (false, true) => Access::Anyone,
+                (false, false) => Access::OfCallers,
+            },
+            passes_credentials: is_trusted && !authenticates,
             card,
             has_card,
-            has_credentials,
         })
+    }
+
+    /// Returns whether a service parameter is an API key of the card.
+    fn has_key_for(&self, card: &AgentCard) -> bool {
+        self.connection.has_parameter(|name| {
+            card.security_schemes.values().any(|scheme| match scheme {
+                SecurityScheme::ApiKeySecurityScheme(key) => key.name.eq_ignore_ascii_case(name),
+                _ => false,
+            })
+        })
+    }
+
+    /// Returns the origins that may have credentials and service parameters.
+    fn trusted(&self, url: &str) -> Result<Vec<Origin>, Failure> {
+        let trusted = self.connection.trust.iter().map(String::as_str);
+        let trusted = std::iter::once(url).chain(trusted).map(Origin::of);
+        Ok(trusted.collect::<Result<_, _>>()?)
     }
 
     /// Returns the credentials that the card asks for.
@@ -234,10 +316,11 @@ impl AgentArgs {
         settings: &Settings,
         card: &AgentCard,
     ) -> Result<Option<Arc<dyn Credentials>>, Failure> {
-        let keyring = settings.keyring(|_| {})?;
-        if keyring.is_empty() {
+        // A certificate is shown by TLS.
+        if settings.bearer.is_none() && settings.basic.is_none() && settings.api_key.is_none() {
             return Ok(None);
         }
+        let keyring = settings.keyring(|_| {})?;
         let origin = Origin::of(&settings.url)?;
         Ok(keyring.for_card(card, &origin, &self.login_http()?)?)
     }
@@ -330,7 +413,13 @@ impl AgentArgs {
     fn cards_with_credentials(&self, url: &str) -> Result<Cards, Failure> {
         let settings = self.connection.settings(url.to_owned())?;
         let credentials = self.credentials(&settings, &AgentCard::default())?;
-        let headers = self.connection.headers()?.into_iter().collect();
+        let headers: HeaderMap = self.connection.headers()?.into_iter().collect();
+        if credentials.is_none() && headers.is_empty() {
+            return Err(Failure::usage(
+                "--card-credentials: expected --bearer, --basic or a service parameter: an API key has no place before the card is read",
+            ));
+        }
+        connected::sends_card_credentials();
         Ok(self.cards()?.headers(headers).credentials(credentials))
     }
 
@@ -511,6 +600,18 @@ async fn find_at(url: &str, cards: &Cards) -> Result<FoundCard, Failure> {
     let found = cards.find_document(url).await.map_err(Failure::Card)?;
     let CardDocument { card, text, .. } = found;
     Ok(FoundCard { card, text })
+}
+
+/// Returns whether an agent admits callers without credentials, as its card says it.
+fn allows_anonymous(card: &AgentCard) -> bool {
+    let mut requirements = card.security_requirements.iter();
+    card.security_requirements.is_empty() || requirements.any(|one| is_open(card, one))
+}
+
+fn leads_elsewhere(url: &str, origin: &Origin) -> Failure {
+    Failure::usage(format!(
+        "the card of {url} leads to {origin}: expected --trust {origin}, to send it credentials and service parameters"
+    ))
 }
 
 /// Warns if the card of an agent that was named by `https` leads to an address where everything can be read on the way.

@@ -7,6 +7,7 @@ use a2a_types::AgentCard;
 
 static CARD: Mutex<Option<Arc<AgentCard>>> = Mutex::new(None);
 static SENDS_STORED_TOKEN: AtomicBool = AtomicBool::new(false);
+static SENDS_CARD_CREDENTIALS: AtomicBool = AtomicBool::new(false);
 
 /// Remembers the card of the agent that is called.
 pub(crate) fn remember(card: &Arc<AgentCard>) {
@@ -27,4 +28,14 @@ pub(crate) fn sends_stored_token() {
 /// Returns whether a stored token is sent.
 pub(crate) fn has_stored_token() -> bool {
     SENDS_STORED_TOKEN.load(Ordering::Relaxed)
+}
+
+/// Remembers that credentials are sent for the card.
+pub(crate) fn sends_card_credentials() {
+    SENDS_CARD_CREDENTIALS.store(true, Ordering::Relaxed);
+}
+
+/// Returns whether credentials are sent for the card.
+pub(crate) fn has_card_credentials() -> bool {
+    SENDS_CARD_CREDENTIALS.load(Ordering::Relaxed)
 }

@@ -20,14 +20,14 @@ pub(crate) struct ConnectionOptions {
     #[arg(long = "transport", value_name = "BINDING", value_parser = read_binding)]
     pub(crate) transports: Vec<Binding>,
     /// Speak this protocol version: 1.0, or 0.3, 0.2 and 0.1 for agents of that time; `auto` takes the first that the card
-    /// names. Default: 1.0.
+    /// names. Default: 1.0, and `auto` for a gateway.
     #[arg(long, value_name = "VERSION", value_parser = read_version)]
     pub(crate) a2a_version: Option<VersionChoice>,
     /// Call the address as the endpoint, by JSON-RPC or the binding of --transport, without fetching a card.
-    #[arg(long, requires = "a2a_version")]
+    #[arg(long)]
     pub(crate) no_card: bool,
-    /// Send the bearer token, the name and password, and the service parameters for the card, too: some agents give it to
-    /// authenticated callers only.
+    /// Send credentials and service parameters for the card, too, to the server of --agent-card: some agents do not show
+    /// their card to everyone.
     #[arg(long)]
     pub(crate) card_credentials: bool,
     /// Authenticate with a bearer token. Other users of this machine can see options: A2ACLI_BEARER is safer.
@@ -52,7 +52,7 @@ pub(crate) struct ConnectionOptions {
     tenant: Option<String>,
     /// Send credentials and service parameters to this origin too, like `https://api.example`; may be repeated.
     #[arg(long, value_name = "ORIGIN")]
-    trust: Vec<String>,
+    pub(crate) trust: Vec<String>,
     /// Connect through a proxy: `http://host:port` or `socks5://host:port`. Default: what HTTPS_PROXY, HTTP_PROXY and NO_PROXY
     /// name; hosts of this machine are called directly.
     #[arg(long, value_name = "URL")]
@@ -120,6 +120,18 @@ pub(crate) fn read_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| expected())
 }
 
+/// Reads the URL by which callers reach a server.
+pub(crate) fn read_public_url(text: &str) -> Result<String, String> {
+    let expected = || "expected a URL like https://agent.example/joke, without a query".to_owned();
+    let url: http::Uri = text.parse().map_err(|_| expected())?;
+    let is_http = matches!(url.scheme_str(), Some("http" | "https"));
+    let has_host = url.host().is_some_and(|host| !host.is_empty());
+    match is_http && has_host && url.query().is_none() && !text.contains(['@', '#']) {
+        true => Ok(text.to_owned()),
+        false => Err(expected()),
+    }
+}
+
 /// Reads a limit on the time of a command.
 pub(crate) fn read_limit(text: &str) -> Result<Duration, String> {
     match read_duration(text)? {
@@ -139,10 +151,27 @@ impl ConnectionOptions {
         self.bearer.is_some()
             || self.api_key.is_some()
             || self.basic.is_some()
-            || self
-                .svc_params
-                .iter()
-                .any(|parameter| parameter.to_ascii_lowercase().starts_with("authorization:"))
+            || self.has_parameter(|name| {
+                ["authorization", "cookie", "proxy-authorization"].contains(&name)
+            })
+    }
+
+    /// Returns whether a service parameter has such a name, in lower case.
+    pub(crate) fn has_parameter(&self, is_named: impl Fn(&str) -> bool) -> bool {
+        self.svc_params.iter().any(|parameter| {
+            let name = parameter.split(':').next().unwrap_or_default();
+            is_named(&name.trim().to_ascii_lowercase())
+        })
+    }
+
+    /// Returns whether a certificate is shown.
+    pub(crate) fn has_certificate(&self) -> bool {
+        self.cert.is_some()
+    }
+
+    /// Returns whether a protocol extension is requested.
+    pub(crate) fn has_extensions(&self) -> bool {
+        !self.extensions.is_empty()
     }
 
     /// Forgets the credentials, but for the certificate.

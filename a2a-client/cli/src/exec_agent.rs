@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_server::{Agent, ArtifactBuilder, Failure as TurnFailure, Turn, TurnLimits};
 use a2a_types::{AgentCard, AgentSkill, Message, Part, TaskState};
-use clap::Args;
+use clap::{Args, value_parser};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -30,8 +30,8 @@ pub(crate) struct ExecOptions {
     #[arg(long, value_name = "FILE", requires = "exec")]
     card: Option<PathBuf>,
     /// Number of commands that run at once; further messages wait up to 10 s for one to end.
-    #[arg(long, value_name = "NUMBER", default_value_t = 32, requires = "exec")]
-    max_commands: usize,
+    #[arg(long, value_name = "NUMBER", default_value_t = 32, requires = "exec", value_parser = value_parser!(u16).range(1..))]
+    max_commands: u16,
 }
 
 impl ExecOptions {
@@ -39,8 +39,8 @@ impl ExecOptions {
     pub(crate) fn limits(&self) -> Option<TurnLimits> {
         self.exec.as_ref()?;
         let mut limits = TurnLimits::default();
-        limits.running = self.max_commands;
-        limits.running_per_caller = self.max_commands;
+        limits.running = self.max_commands.into();
+        limits.running_per_caller = limits.running;
         Some(limits)
     }
 

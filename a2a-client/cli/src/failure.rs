@@ -141,7 +141,10 @@ impl Failure {
                 Error::Refused { .. }
                 | Error::NotA2a {
                     status: 401 | 403, ..
-                } => report(CARD_NOT_FOUND, 3, Some(CLOSED_CARD_HINT)),
+                } => match connected::has_card_credentials() {
+                    true => report(AUTH_FAILED, 4, Some(REFUSED_FOR_CARD_HINT)),
+                    false => report(CARD_NOT_FOUND, 3, Some(CLOSED_CARD_HINT)),
+                },
                 _ => report(CARD_NOT_FOUND, 3, Some(CARD_HINT)),
             },
             Self::Call(error) => call_report(error, has_credentials),
@@ -304,7 +307,8 @@ const DEBUG_HINT: &str = "--debug shows the exchange with the agent";
 const CARD_HINT: &str =
     "check the address; for an agent without a card, name its version: --no-card --a2a-version 0.3";
 const CLOSED_CARD_HINT: &str =
-    "--card-credentials sends the token, password or service parameters for the card, too";
+    "--card-credentials sends a token, a password or service parameters for the card, too";
+const REFUSED_FOR_CARD_HINT: &str = "the server of the card did not accept the credentials";
 const CERTIFICATE_HINT: &str = "show a certificate with --cert FILE and --key FILE";
 const ISSUER_HINT: &str =
     "the agent's card names it; --issuer URL names another authorization server";

@@ -117,7 +117,7 @@ enum Command {
     DemoServer(command::serve::Options),
     /// Run an agent to test clients with.
     Serve(command::serve::Options),
-    /// Let callers of every protocol version reach an agent of one.
+    /// Translate between protocol versions: callers of any version reach an agent that speaks one.
     Gateway(command::gateway::Options),
     /// Receive push notifications.
     #[command(subcommand)]
@@ -359,7 +359,7 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
                 .map_err(Failure::machine(&*place))?;
             match screen.json {
                 true => screen.value(&serde_json::json!({ "directory": place })),
-                false => Ok(()),
+                false => screen.field("Directory", &place),
             }
         }
     }

@@ -79,5 +79,6 @@ pub use keyring::Keyring;
 pub use oauth_client::OAuthClient;
 pub use placement::bearer;
 pub use redact::{is_secret_name, shown_header, shown_text, shown_url};
+pub use selection::is_open;
 pub use token::{AccessToken, BoxError, TokenProvider};
 pub use token_exchange::{SecurityToken, TokenExchange};

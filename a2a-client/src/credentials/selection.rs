@@ -293,9 +293,9 @@ const NOWHERE: &str = "the card does not say where this OAuth client has its tok
 
 const MAX_REASONS: usize = 8;
 
-/// Returns whether a requirement allows anonymous calls. Agents of 0.1 write that as a scheme `public`
+/// Returns whether a requirement on a card allows anonymous calls. Agents of 0.1 write that as a scheme `public`
 /// or `none`.
-fn is_open(card: &AgentCard, requirement: &SecurityRequirement) -> bool {
+pub fn is_open(card: &AgentCard, requirement: &SecurityRequirement) -> bool {
     let is_open = |name| match card.security_schemes.get(name) {
         Some(SecurityScheme::HttpAuthSecurityScheme(http)) => {
             ["public", "none"].contains(&http.scheme.to_ascii_lowercase().as_str())

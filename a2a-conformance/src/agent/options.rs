@@ -29,6 +29,8 @@ pub struct Options {
     pub prompt: String,
     /// Headers that authenticate the caller.
     pub headers: HeaderMap,
+    /// Finds the card without the headers.
+    pub anonymous_card: bool,
     /// Parameters of the query that authenticate the caller: their names, and secret values.
     pub query: Vec<(String, HeaderValue)>,
     /// Headers that authenticate a second caller.
@@ -74,6 +76,7 @@ impl Options {
             selection: Selection::default(),
             prompt: "hello".to_owned(),
             headers: HeaderMap::new(),
+            anonymous_card: false,
             query: Vec::new(),
             second_headers: HeaderMap::new(),
             forbidden_headers: HeaderMap::new(),

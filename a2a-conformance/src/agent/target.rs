@@ -8,7 +8,7 @@ use a2a_client::Cards;
 use a2a_transport::Binding;
 use a2a_transport::webhook::Jwks;
 use a2a_types::{AgentCard, ProtocolVersion};
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
@@ -52,7 +52,11 @@ pub(crate) struct Target {
 impl Target {
     /// Finds the card, and every interface on it that can be tested.
     pub(crate) async fn find(options: &Options, callers: &Arc<Callers>) -> Result<Self, String> {
-        let cards = Cards::new(options.http.clone()).headers(callers.first.clone());
+        let headers = match options.anonymous_card {
+            true => HeaderMap::new(),
+            false => callers.first.clone(),
+        };
+        let cards = Cards::new(options.http.clone()).headers(headers);
         let waits = options
             .response_timeout
             .mul_f64(options.scale.clamp(0.01, 1000.0));

@@ -66,13 +66,18 @@ pub(crate) struct TurnPermit {
     _of_caller: Option<OwnedSemaphorePermit>,
 }
 
+/// Returns a semaphore with as many permits as one can have at most.
+fn semaphore(permits: usize) -> Semaphore {
+    Semaphore::new(permits.min(Semaphore::MAX_PERMITS))
+}
+
 impl Limiter {
     pub(crate) fn new(limits: TurnLimits) -> Self {
         Self {
             limits,
-            running: Arc::new(Semaphore::new(limits.running)),
-            waiting: Semaphore::new(limits.waiting),
-            bytes: Arc::new(Semaphore::new(limits.message_bytes.div_ceil(UNIT))),
+            running: Arc::new(semaphore(limits.running)),
+            waiting: semaphore(limits.waiting),
+            bytes: Arc::new(semaphore(limits.message_bytes.div_ceil(UNIT))),
             callers: Mutex::default(),
         }
     }
@@ -143,7 +148,7 @@ impl Limiter {
         if callers.len() >= 64 && callers.len().is_power_of_two() {
             callers.retain(|_, semaphore| semaphore.strong_count() > 0);
         }
-        let semaphore = Arc::new(Semaphore::new(self.limits.running_per_caller));
+        let semaphore = Arc::new(semaphore(self.limits.running_per_caller));
         callers.insert(Arc::clone(name), Arc::downgrade(&semaphore));
         semaphore
     }

@@ -40,6 +40,9 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
     settings.prompt = options.prompt;
     settings.http = target.http;
     settings.anonymous_http = Some(agent.anonymous_http()?);
+    settings.anonymous_card = target.anonymous_card;
+    settings.protocol_versions = target.versions;
+    settings.bindings = target.bindings;
     settings.headers.extend(target.headers);
     if let Some(credentials) = target.credentials {
         let (mut head, ()) = Request::new(()).into_parts();

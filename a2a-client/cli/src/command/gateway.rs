@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use a2a_gateway::Gateway;
-use a2a_server::{GatewayWebhooks, WebhookPolicy};
+use a2a_server::{ClientAuth, GatewayWebhooks, WebhookPolicy};
 use a2a_transport::http::{CredentialPlaces, Hosts, ServeOptions, serve, serve_tls};
 use clap::Args;
 use serde_json::json;
@@ -11,7 +11,8 @@ use tokio::net::TcpListener;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::agent::{AgentArgs, Upstream};
+use crate::agent::{Access, AgentArgs, Upstream};
+use crate::connection::read_public_url;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogOptions;
@@ -34,13 +35,14 @@ Examples:
     --public-url https://agents.example/old
   a2a gateway https://agent.example --relay-webhooks --public-url https://gateway.example/")]
 pub(crate) struct Options {
-    #[arg(value_name = "URL", hide = true)]
+    /// URL of the agent, in place of --agent-card.
+    #[arg(value_name = "URL")]
     reference: Option<String>,
     /// Address to listen on; port 0 takes any free port.
     #[arg(long, default_value = "127.0.0.1:8090")]
     address: SocketAddr,
-    /// URL by which callers reach the gateway. Default: the address that it listens on.
-    #[arg(long, value_name = "URL")]
+    /// URL by which callers reach the gateway, as its card names it. Default: the host that each caller used.
+    #[arg(long, value_name = "URL", value_parser = read_public_url)]
     public_url: Option<String>,
     /// Receive the agent's push notifications at --public-url, and send each to the caller's webhook, in the caller's
     /// version. Without it, webhooks of callers of another version than the agent's are refused.
@@ -71,39 +73,50 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
     let tls = options.tls.load()?;
     let upstream = options.agent.or(options.reference);
     let upstream = upstream.upstream(MAX_ANSWER_BYTES).await?;
-    if !local.ip().to_canonical().is_loopback() && !options.open {
+    let is_local = local.ip().to_canonical().is_loopback();
+    let needs_certificate = options.tls.client_auth() == Some(ClientAuth::Required);
+    if !is_local && !options.open && !needs_certificate {
         check_access(&upstream, local)?;
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let url = options
-        .public_url
-        .unwrap_or_else(|| format!("{scheme}://{local}/"));
+    let here = format!("{scheme}://{local}/");
+    let url = options.public_url.as_deref().unwrap_or(&here);
 
     let Upstream {
         transport,
         endpoint,
         card,
         has_card,
-        has_credentials,
+        passes_credentials,
+        access,
     } = upstream;
     let version = transport.protocol_version();
-    // The agent tells callers apart, or does not.
+    // The agent authenticates the callers, so all of them share its tasks here.
     let mut gateway = Gateway::new(transport, version).share_tasks();
     if has_card {
         gateway = gateway.agent_card(&card);
     }
     if options.relay_webhooks {
+        if options.public_url.is_none() && local.ip().is_unspecified() {
+            return Err(Failure::usage(
+                "--relay-webhooks: expected --public-url, by which the agent reaches the gateway",
+            ));
+        }
         let policy = match options.local_webhooks {
             true => WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]),
             false => WebhookPolicy::default(),
         };
         let sender = GatewayWebhooks::new(policy);
         let sender = sender.map_err(Failure::machine("--relay-webhooks"))?;
-        gateway = gateway.relay_webhooks(&url, sender);
+        gateway = gateway.relay_webhooks(url, sender);
     }
-    let mut card = gateway.public_card().unwrap_or(card).at(&url);
+    let mut card = gateway.public_card().unwrap_or(card);
+    card.supported_interfaces.clear();
+    if let Some(url) = &options.public_url {
+        card = card.at(url);
+    }
     let places = CredentialPlaces::of(&card);
-    if has_credentials {
+    if access == Access::OfGateway {
         card.security_schemes.clear();
         card.security_requirements.clear();
         let skills = card.skills.iter_mut();
@@ -111,10 +124,10 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
     }
     let mut service = gateway
         .into_service()
-        .hosts(Hosts::of(local).and([&url]))
+        .hosts(Hosts::of(local).and([url]))
         .answer_budget(MAX_ANSWER_BYTES)
         .card(&card);
-    if !has_credentials {
+    if passes_credentials {
         service = service.pass_credentials(places);
     }
     match screen.json {
@@ -122,7 +135,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
             screen.value(&json!({"url": url, "agent": endpoint, "version": version.version()}))?
         }
         false => {
-            screen.line(&url)?;
+            screen.line(url)?;
             note(&format!("{} speaks {version} at {endpoint}", card.name));
         }
     }
@@ -142,16 +155,13 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
 
 /// Refuses to serve other machines if neither the gateway nor the agent authenticates callers.
 fn check_access(upstream: &Upstream, local: SocketAddr) -> Result<(), Failure> {
-    let why = match (
-        upstream.has_credentials,
-        upstream.card.security_requirements.is_empty(),
-    ) {
-        (false, false) => return Ok(()),
-        (true, _) => "with the gateway's credentials",
-        (false, true) => "whose card asks for no credentials",
+    let why = match upstream.access {
+        Access::OfCallers => return Ok(()),
+        Access::OfGateway => "with the gateway's credentials",
+        Access::Anyone => "whose card asks for no credentials",
     };
     Err(Failure::usage(format!(
-        "--address {local}: others than this machine could call the agent, {why}; expected --open to let them, or an --address of this machine"
+        "--address {local}: others than this machine could call the agent, {why}; expected --client-ca, --open to let everyone in, or an --address of this machine"
     )))
 }
 

@@ -19,7 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::authentication::AuthenticationArgs;
 use crate::card_keys::signing_key;
-use crate::connection::read_duration;
+use crate::connection::{read_duration, read_public_url};
 use crate::exec_agent::ExecOptions;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -66,7 +66,7 @@ pub(crate) struct Options {
     address: SocketAddr,
     /// URL by which callers reach the server, as the card names it: needed behind a proxy. Its host is answered, too.
     /// Default: the host that each caller used.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = read_public_url)]
     public_url: Option<String>,
     /// Sign the card by this private key (PEM, not encrypted, of P-256 or Ed25519), and publish the public key at
     /// `/.well-known/jwks.json`. The card then names --public-url, or else --address.

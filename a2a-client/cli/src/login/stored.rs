@@ -1,13 +1,15 @@
 //! Tokens that `a2a auth login` has stored, in a file that only its user can read.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use a2a_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::show::note;
 use crate::sources::config_directory;
 
 /// A token for an agent.
@@ -84,27 +86,47 @@ impl StoredTokens {
         Ok(was_there)
     }
 
-    /// Reads the file for a change, and keeps other commands from changing it until the change is made. Waits while
-    /// another command does so.
+    /// Reads the file for a change, and keeps other commands from changing it until the change is made. Waits up to 30 s
+    /// while another command does so.
     pub(crate) fn lock() -> Result<LockedTokens, Failure> {
-        let path = Self::read()?.path;
-        let failed = || Failure::machine(path.display().to_string());
-        if let Some(directory) = path.parent() {
-            private_directory().create(directory).map_err(failed())?;
+        let path = Self::read()?.path.with_extension("lock");
+        // A file that cannot be changed says so when it is written.
+        let lock = acquire(&path);
+        if let Err(error) = &lock {
+            note(&format!("{}: {error}: going on without it", path.display()));
         }
-        let lock = File::create(path.with_extension("lock")).map_err(failed())?;
-        lock.lock().map_err(failed())?;
         Ok(LockedTokens {
             stored: Self::read()?,
-            _lock: lock,
+            _lock: lock.ok(),
         })
     }
 }
 
+/// Locks a file. A command that was stopped may hold the lock forever.
+fn acquire(path: &Path) -> std::io::Result<File> {
+    if let Some(directory) = path.parent() {
+        private_directory().create(directory)?;
+    }
+    let lock = private_options().create(true).open(path)?;
+    let end = Instant::now() + MAX_WAIT;
+    while Instant::now() < end {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            // There is no signal for the end of a file's lock.
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    let problem = "another command has held the lock for 30 s";
+    Err(std::io::Error::other(problem))
+}
+
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
 /// The file while this process alone may change it.
 pub(crate) struct LockedTokens {
     pub(crate) stored: StoredTokens,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 impl LockedTokens {
@@ -147,9 +169,13 @@ fn private_file(path: &Path) -> std::io::Result<File> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
+    private_options().create_new(true).open(path)
+}
+
+fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    options
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::scripted_agent::ScriptedAgent;
@@ -44,7 +45,7 @@ fn callers_of_every_version_reach_an_agent_of_one() {
 }
 
 #[test]
-fn credentials_are_the_callers_or_those_of_the_gateway() {
+fn gateway_passes_callers_credentials_or_sends_its_own() {
     let agent = agent_with_key();
     let passing = gateway(&agent.url, &[]);
     let missing = ["send", &passing.url, "hello"];
@@ -64,16 +65,44 @@ fn credentials_are_the_callers_or_those_of_the_gateway() {
 fn a_gateway_that_would_let_others_in_is_refused() {
     let open = Agent::named("echo");
     let closed = agent_with_key();
+    let mut card = lines(&["card", "get", &closed.url, "-o", "json"], "").remove(0);
+    card["securityRequirements"] = json!([{"schemes": {}}]);
+    let optional = ScriptedAgent::new(move |_, _| card.clone());
+    let parameter = format!("X-API-Key: {KEY}");
+    let trust = ["--trust", closed.url.trim_end_matches('/')];
     let elsewhere = ["--address", "0.0.0.0:0"];
     for (arguments, expected) in [
         (&["gateway", &open.url][..], "asks for no credentials"),
         (
+            &["gateway", &optional.url, trust[0], trust[1]],
+            "asks for no credentials",
+        ),
+        (
             &["gateway", &closed.url, "--api-key", KEY],
+            "with the gateway's credentials",
+        ),
+        (
+            &["gateway", &closed.url, "--svc-param", &parameter],
             "with the gateway's credentials",
         ),
     ] {
         check(&[arguments, &elsewhere].concat(), 2, &[expected, "--open"]);
     }
+}
+
+#[test]
+fn options_that_cannot_be_used_are_named() {
+    let agent = Agent::named("echo");
+    for (option, value, expected) in [
+        ("--public-url", "agent.example", "expected a URL like"),
+        ("--public-url", "https://x.example/?a=b", "without a query"),
+        ("--extension", "urn:x", "callers of a gateway"),
+    ] {
+        check(&["gateway", &agent.url, option, value], 2, &[expected]);
+    }
+    let relay = ["gateway", &agent.url, "--relay-webhooks", "--open"];
+    let everywhere = ["--address", "0.0.0.0:0"];
+    check(&[&relay[..], &everywhere].concat(), 2, &["--public-url"]);
 }
 
 #[test]
@@ -86,13 +115,29 @@ fn an_agent_that_cannot_be_called_is_named() {
 }
 
 #[test]
+fn callers_learn_that_the_agent_is_away() {
+    let agent = Agent::named("echo");
+    let gateway = gateway(&agent.url, &[]);
+    drop(agent);
+    let expected = [
+        "cannot be reached: try again later",
+        "A2ACLI_ERR_UNREACHABLE",
+    ];
+    check(&["send", &gateway.url, "hello"], 3, &expected);
+}
+
+#[test]
 fn credentials_go_where_the_operator_says() {
     let agent = agent_with_key();
     let card = lines(&["card", "get", &agent.url, "-o", "json"], "").remove(0);
     let elsewhere = ScriptedAgent::new(move |_, _| card.clone());
     let origin = agent.url.trim_end_matches('/');
-    let arguments = ["gateway", &elsewhere.url, "--api-key", KEY];
-    check(&arguments, 2, &[origin, "--trust"]);
+    for command in ["gateway", "conformance"] {
+        let arguments = [command, &elsewhere.url, "--api-key", KEY];
+        check(&arguments, 2, &[origin, "--trust"]);
+    }
+    // Callers' credentials would be refused there, too.
+    check(&["gateway", &elsewhere.url], 2, &[origin, "--trust"]);
     let trusting = gateway(&elsewhere.url, &["--api-key", KEY, "--trust", origin]);
     check(&["send", &trusting.url, "hello"], 0, &["hello"]);
 }

@@ -287,6 +287,38 @@ fn a_user_enters_a_code_and_the_token_is_renewed() {
 }
 
 #[test]
+fn a_token_is_renewed_without_the_lock_if_that_cannot_be_had() {
+    let server = Server::new(|request, before| match request.path.as_str() {
+        // It has expired when the next command begins.
+        "/token" if before == 0 => token(1, 5),
+        "/token" => token(2, 3600),
+        "/device" => (
+            200,
+            json!({"device_code": "d3vice", "user_code": "W", "interval": 1, "expires_in": 60,
+            "verification_uri": "https://login.example/device"}),
+        ),
+        _ => card(
+            json!({"deviceCode": {"deviceAuthorizationUrl": "{url}/device", "tokenUrl": "{url}/token",
+            "scopes": {}}}),
+        ),
+    });
+    let url = &*server.url;
+    let config = TempDir::new().unwrap();
+    let config = config.path();
+    check(
+        &["auth", "login", url, "--client-id", "cli"],
+        config,
+        0,
+        &[],
+    );
+    let lock = config.join("a2a-cli/tokens.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    let expected = ["hello", "tokens.lock", "going on without it"];
+    check(&["send", url, "hi"], config, 0, &expected);
+}
+
+#[test]
 fn a_login_that_is_refused_says_so() {
     let server = Server::new(|request, _| match request.path.as_str() {
         "/token" => (

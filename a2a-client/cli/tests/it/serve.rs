@@ -91,6 +91,8 @@ fn a_command_is_an_agent() {
     check(&["card", "get", url], 0, &["Name: printf", "Skill: printf"]);
     let catalog = format!("{url}.well-known/ai-catalog.json#urn:air:127.0.0.1:agent:printf");
     check(&["card", "get", &catalog], 0, &["Name: printf"]);
+    let none = ["serve", "--exec", "cat", "--max-commands", "0"];
+    check(&none, 2, &["--max-commands", "1..=65535"]);
     let all = check(
         &["send", url, "hello"],
         0,

@@ -540,6 +540,12 @@ fn a_card_that_needs_credentials_gets_them_on_request() {
         0,
         &["Name: n"],
     );
+    let sent = ["card", "get", &url, "--card-credentials"];
+    let wrong = [&sent[..], &["--bearer", "wrong"]].concat();
+    check(&wrong, 4, &["A2ACLI_ERR_AUTH_FAILED", "did not accept"]);
+    // Its place is on the card.
+    let key = [&sent[..], &["--api-key", "k"]].concat();
+    check(&key, 2, &["before the card is read"]);
 }
 
 #[test]
@@ -568,7 +574,13 @@ fn manual_pages_are_written_for_all_commands() {
     let directory = TempDir::new().unwrap();
     let pages = directory.path().join("man1");
     check(&["man", pages.to_str().unwrap()], 0, &[]);
-    for page in ["a2a.1", "a2a-send.1", "a2a-task-list.1", "a2a-gateway.1"] {
+    for page in [
+        "a2a.1",
+        "a2a-send.1",
+        "a2a-task-list.1",
+        "a2a-gateway.1",
+        "a2a-card-sign.1",
+    ] {
         let page = std::fs::read_to_string(pages.join(page)).expect(page);
         assert!(
             page.contains(".SH NAME") && page.contains("OPTIONS"),
