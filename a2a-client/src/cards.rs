@@ -116,7 +116,7 @@ impl Cards {
         self
     }
 
-    /// Tells an observer of what a fetched card has against the specification.
+    /// Reports the violations of a fetched card to an observer.
     pub fn deviations(mut self, observer: Option<DeviationObserver>) -> Self {
         self.settings.deviations = observer;
         self
@@ -354,7 +354,8 @@ fn listed(text: &str, identifier: Option<&str>) -> Result<Option<ListedCard>, Er
     }
 }
 
-/// Stands for the identifier at a place that a catalog names: catalogs may not lead on in circles.
+/// Replaces the identifier at a URL that a catalog names, so that catalogs cannot refer to each
+/// other in circles.
 const LISTED: Option<&str> = Some("");
 
 /// Resolves URLs that are paths against that of the card.
@@ -410,7 +411,7 @@ fn answer(fetched: &FetchResponse) -> Response<()> {
     answer
 }
 
-/// Age in seconds assumed for one that is too large (RFC 9111 §1.2.2) or no number.
+/// Age in seconds used for an `Age` that is too large (RFC 9111 §1.2.2) or not a number.
 const OLDEST: &str = "2147483648";
 
 /// Returns the URLs to try: the URL itself if it names a document, else the well-known paths below the URL, the newest

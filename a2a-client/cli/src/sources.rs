@@ -114,7 +114,8 @@ pub(crate) fn is_secret(option: &str) -> bool {
 
 /// Returns whether an option is read from anywhere but the command line.
 fn is_read(option: &str) -> bool {
-    // A file that happens to lie in the working directory runs no program, and opens and redirects nothing.
+    // A file that happens to be in the working directory must not run a program, open a file or redirect a
+    // call.
     let is_risky = matches!(option, "exec" | "exec-json" | "open" | "issuer");
     !is_risky && !matches!(option, "stream" | "help" | "version" | "config")
 }

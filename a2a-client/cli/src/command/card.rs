@@ -133,7 +133,7 @@ async fn extended(agent: &AgentArgs, public: &AgentCard) -> Result<AgentCard, Fa
     Ok(AgentCard::clone(&*client.extended_card().await?))
 }
 
-/// Tells whether a card is signed, and by whom; and whether none of its signatures is by a trusted key.
+/// Returns whether signatures are missing or none is by a trusted key, and the verdict as text.
 fn signature(document: &Value, verifier: Option<&CardVerifier>) -> (bool, String) {
     let signatures = document["signatures"].as_array().map_or(0, Vec::len);
     if signatures == 0 {

@@ -1,4 +1,5 @@
-//! Requirements of the command-line specification that no other test has as a side: by agents that behave as each needs.
+//! Requirements of the command-line specification that no other test covers, each with an agent that behaves as it
+//! needs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -655,7 +656,7 @@ fn every_error_code_is_emitted() {
     }
 }
 
-/// A mistake on the command line is named with its place, and what was expected.
+/// An error on the command line names its place and the expected value.
 #[test]
 fn mistakes_are_named() {
     let page = ScriptedAgent::html("<title>Sign in</title>");

@@ -218,7 +218,7 @@ async fn a_deadline_ends_what_would_never_end() {
     assert!(in_time(updates.next()).await.is_none());
     assert_eq!(begun.elapsed().as_secs(), 7);
 
-    let busy = Scripted::new(|_, _| Err(Error::Unreachable("nobody".into())));
+    let busy = Scripted::new(|_, _| Err(Error::Unreachable("no server".into())));
     let patient = Retries::default().attempts(1000).budget(0, 1000);
     let client = Client::new(busy).retries(patient);
     match client.send("go").deadline(limit).await {
