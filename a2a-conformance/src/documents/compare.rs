@@ -1,4 +1,4 @@
-//! Comparison of a value with what is documented.
+//! Comparison of a value with the documented one.
 
 use std::collections::BTreeMap;
 

@@ -95,7 +95,7 @@ pub enum ExampleKind {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StrictVerdict {
-    /// Nothing is wrong with it.
+    /// It is valid.
     Accept,
     /// It is not JSON, no envelope, or against the schema.
     Reject,

@@ -1,5 +1,5 @@
-//! Validation of single documents: whether they are valid A2A, where they break which rule, and what a
-//! lenient reader repairs.
+//! Validation of single documents: the rules that they break, with paths, and the repairs of a lenient
+//! reader.
 //!
 //! ```
 //! use a2a_conformance::lint::{Context, lint};

@@ -211,7 +211,7 @@ fn silent_agent_times_out() {
 
 #[test]
 fn command_line_errors_come_before_any_request() {
-    let url = server(|_, first| panic!("nobody is to be asked: {first}"));
+    let url = server(|_, first| panic!("no request is expected: {first}"));
     check(
         &[&url, "--run", "sned.*"],
         2,
