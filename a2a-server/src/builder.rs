@@ -138,11 +138,11 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the authenticator of callers by HTTP, and with it the security of the card: the schemes and
-    /// requirements that the authenticator [checks](Authenticator::security) are written into the cards, in
-    /// the form of every version. A card that states others is an error of [`build`](Self::build), and so is a card that
-    /// requires credentials without an authenticator: [`AllowAnonymous`](crate::AllowAnonymous) is the one for a server
-    /// whose callers are authenticated by the program around it.
+    /// Sets the authenticator of callers by HTTP, and with it the security of the card: the schemes and requirements
+    /// that the authenticator [checks](Authenticator::security) are written into the cards, in the form of every
+    /// version. If the card states others, [`build`](Self::build) fails; it also fails if the card requires credentials
+    /// and there is no authenticator. Use [`AllowAnonymous`](crate::AllowAnonymous) if the program around the server
+    /// authenticates callers.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.authenticator = Some(authenticator.into());
         self
@@ -365,7 +365,8 @@ impl ServerBuilder {
             );
             Arc::new(MemoryStore::default())
         });
-        // Without keys, too: it refuses what was sealed before.
+        // The wrapper is used without keys, too, because it refuses webhooks that were sealed
+        // before.
         #[cfg(feature = "webhooks")]
         let store: Arc<dyn Store> = Arc::new(EncryptedStore::new(store, self.sealing));
         let store = match is_timed {
@@ -452,7 +453,7 @@ impl ServerBuilder {
 
 #[cfg(feature = "card-signature")]
 impl ServerBuilder {
-    /// Signs the cards, which are complete by now.
+    /// Signs the cards. Must come after every change to them.
     fn sign_cards(&mut self) -> Result<(), BuildError> {
         let Some(keys) = self.card_keys.clone() else {
             return Ok(());

@@ -136,7 +136,7 @@ impl Transport for Server {
     }
 }
 
-/// Each operation has a box of its own: none is to carry about what the others need.
+/// Each operation has its own box, so that no future has the size of the largest one.
 fn answer(server: &ServerState, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
     let mut context = call.context;
     let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());

@@ -408,7 +408,7 @@ impl<'t> ArtifactBuilder<'t> {
     /// Adds a part.
     pub fn part(mut self, part: Part) -> Self {
         if self.artifact.parts.is_empty() {
-            // Most have one, and are kept for long.
+            // Most artifacts have one part, and are kept for long.
             self.artifact.parts.reserve_exact(1);
         }
         self.artifact.parts.push(part);

@@ -19,8 +19,8 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Makes a key of a principal, without scopes, for good. Errors: it has fewer than 16 bytes, or one that no
-    /// header can have.
+    /// Creates a key of a principal, without scopes and without expiry. Errors: it is shorter than 16 bytes, or
+    /// has a byte that no header can have.
     pub fn new(secret: &str, principal: &str) -> Result<Self, ConfigError> {
         match problem(secret) {
             Some(problem) => Err(ConfigError::value(

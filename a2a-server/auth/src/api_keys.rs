@@ -157,7 +157,7 @@ impl Scheme for ApiKeys {
         })
     }
 
-    /// HTTP has no scheme of API keys. RFC 9110 §15.5.2 requires a challenge, and this one tells what to do.
+    /// HTTP has no scheme of API keys. RFC 9110 §15.5.2 requires a challenge, and this one says what to do.
     fn challenge(&self) -> Option<AuthChallenge> {
         let (location, name) = self.place.names();
         Some(

@@ -1,4 +1,4 @@
-//! Bounded cache of results, by digest of what they are about.
+//! Bounded cache of results, by digest of their input.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ impl<V: Clone> DigestCache<V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<Digest, (V, Instant)>> {
-        // Nothing that holds the lock can panic half-way.
+        // No code under this lock panics half-way, so poisoning is ignored.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,7 +49,7 @@ impl ActiveTasks {
         self.lock().find(owner, task).cloned()
     }
 
-    /// Makes `writer` the one of its task; if there is one already, yields that instead.
+    /// Makes `writer` the writer of its task; if the task has a writer already, returns that one.
     pub(crate) fn claim(&self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
         self.lock().claim(writer)
     }
@@ -74,7 +74,7 @@ impl ActiveTasks {
         Ok(QueueReservation(confirmed))
     }
 
-    /// One more run is in progress.
+    /// Counts a run that has begun.
     pub(crate) fn count_in(&self) {
         self.count.send_if_modified(|count| {
             *count += 1;
@@ -82,7 +82,7 @@ impl ActiveTasks {
         });
     }
 
-    /// One less is.
+    /// Counts a run that has ended.
     pub(crate) fn count_out(&self) {
         self.count.send_if_modified(|count| {
             *count -= 1;
@@ -132,7 +132,7 @@ impl ActiveTasks {
         self.lock().end(writer, |run| run.waiting.is_empty())
     }
 
-    /// Nothing that is done under the lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, RunTable> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -153,7 +153,7 @@ impl QueueReservation {
 pub(crate) enum QueueRefusal {
     /// The run ended in between.
     RunIsOver,
-    /// Too many wait already.
+    /// Too many messages wait already.
     Full,
 }
 
@@ -174,7 +174,7 @@ struct ActiveRun {
     waiting: VecDeque<QueuedMessage>,
 }
 
-/// A message that will be in the task's history when its reservation says so, or is there under a number.
+/// A queued message: reserved, or in the history of the task under a number.
 struct QueuedMessage {
     pending: Arc<PendingMessage>,
     reservation: Result<oneshot::Receiver<usize>, usize>,
@@ -193,7 +193,7 @@ impl RunTable {
         Some(&found.writer)
     }
 
-    /// Makes `writer` the one of its task; if there is one already, yields that instead.
+    /// Makes `writer` the writer of its task; if the task has a writer already, returns that one.
     fn claim(&mut self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
         match self.runs.entry(key(writer)) {
             Entry::Occupied(busy) => Err(Arc::clone(&busy.get().writer)),

@@ -76,7 +76,7 @@ pub(crate) struct AppendRequest {
 }
 
 impl LogWriter {
-    /// For a task that is not stored yet.
+    /// Creates the writer of a task that is not stored yet.
     pub(crate) fn for_new(active: Arc<ActiveTask>, new: Box<NewTask>) -> Self {
         let mut writer = Self::at(active, &new.snapshot());
         writer.trace.clone_from(&new.trace);
@@ -84,7 +84,7 @@ impl LogWriter {
         writer
     }
 
-    /// For a task of the store, as it stood.
+    /// Creates the writer of a stored task, from a snapshot of it.
     pub(crate) fn at(active: Arc<ActiveTask>, known: &Snapshot) -> Self {
         Self {
             active,
@@ -340,7 +340,7 @@ impl LogWriter {
                 Err(error)
             }
             Err(StoreError::InvalidTransition(illegal)) => {
-                // The text may be legal, and then does not go with what is not.
+                // The buffered text may be legal, and must not be refused with the illegal event.
                 self.write_pending().await?;
                 Err(StoreError::InvalidTransition(illegal))
             }
@@ -348,7 +348,8 @@ impl LogWriter {
         }
     }
 
-    /// Writes the events whose append has begun; they are dropped if they cannot happen to the task.
+    /// Writes the events whose append has begun; they are dropped if they are not legal for the
+    /// task.
     async fn write_pending(&mut self) -> Result<(), StoreError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -421,7 +422,7 @@ impl LogWriter {
     }
 }
 
-/// A store is never left in the middle of a call, as long as the runtime is there.
+/// A call of the store is never dropped half-way while the runtime exists.
 impl Drop for LogWriter {
     fn drop(&mut self) {
         if let Some(writing) = self.writing.take()

@@ -63,7 +63,8 @@ impl Maintenance {
         true
     }
 
-    /// Does something at an interval, in a task of its own: what takes long delays nothing else.
+    /// Runs a function at an interval in its own tokio task, so that slow work does not delay other
+    /// work.
     fn repeat<F>(self: &Arc<Self>, period: Duration, job: fn(Arc<Self>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -212,8 +213,8 @@ fn failure(snapshot: &Snapshot) -> String {
 
 /// Maximum number of abandoned tasks recovered in one go.
 const MAX_ORPHANS_AT_ONCE: usize = 1000;
-/// Interval at which old tasks are removed: they are kept about so much longer than they should be, and as
-/// many more as end meanwhile.
+/// Interval at which old tasks are removed. They may be kept that much longer than configured, and the
+/// number kept may exceed its limit by the tasks that end meanwhile.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 fn warn(error: &StoreError, what: &str) {

@@ -25,7 +25,7 @@ pub(crate) fn new_task(
         context_id: Some(conversation.clone()),
         ..message
     };
-    // Both stay for long: no room is kept for more.
+    // Both are kept for long, so spare capacity is freed.
     message.parts.shrink_to_fit();
     let mut task = Task::submitted(id.clone(), conversation);
     task.history = vec![message.clone()];

@@ -66,16 +66,16 @@ pub(crate) async fn outcome_elsewhere(
     }
 }
 
-/// Has no other server that shares the store work on a message that is new; returns its outcome if one did. The
-/// reservation is recent then. That of another server is replaced once it has run out though that server could have
-/// renewed it.
+/// Reserves a new message, so that no other server that shares the store works on it; returns the outcome if
+/// another server did. On return the reservation is recent. Replaces the reservation of another server once it has
+/// expired although that server could have renewed it.
 pub(crate) async fn reserve(
     engine: &Engine,
     in_flight: &InFlightSend,
     pending: &PendingMessage,
 ) -> Result<Option<Accepted>, A2aError> {
     match engine.store_handle.is_shared() {
-        // Every message would have room for it.
+        // Boxed, because otherwise the future of every message would be as large.
         true => Box::pin(reserve_shared(engine, in_flight, pending)).await,
         false => Ok(None),
     }
@@ -103,7 +103,7 @@ async fn reserve_shared(
                     return Ok(Some(known));
                 }
             }
-            // Its outcome is in the store as soon as there is one.
+            // The outcome is in the store as soon as there is one, so poll for it.
             Err(StoreError::Leased | StoreError::ReservationExpired(_)) => {
                 beat.tick().await;
             }

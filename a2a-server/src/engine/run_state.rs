@@ -101,7 +101,7 @@ impl SharedRunState {
         }
     }
 
-    /// Nothing that is done under the lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, RunState> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -234,7 +234,7 @@ impl Drop for TaskRun {
     }
 }
 
-/// Opens the span of a turn: what comes of the turn belongs to the trace of the message.
+/// Opens the span of a turn: everything that the turn causes belongs to the trace of the message.
 fn open_span(writer: &TaskWriter, pending: &mut Arc<PendingMessage>) -> Span {
     let span = tracing::info_span!(
         parent: None,

@@ -66,8 +66,8 @@ pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
     }
 }
 
-/// Does what comes after a turn, again until the store takes it: nothing else would. Waiting callers and
-/// followers get the failure at once.
+/// Does the work after a turn, and repeats it until the store accepts it, because nothing else would.
+/// Waiting callers and followers get the failure at once.
 pub(crate) async fn persist<T, F>(
     writer: &TaskWriter,
     step: impl Fn() -> F,

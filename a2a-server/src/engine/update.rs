@@ -34,7 +34,7 @@ impl ArtifactUpdate {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// It cannot happen to the task as it stands; after a cancellation nothing can.
+    /// The update is not legal in the current state of the task; after a cancellation none is.
     #[error(transparent)]
     Illegal(#[from] IllegalEvent),
     /// The turn was answered by a message, so there is no task.

@@ -40,7 +40,7 @@ pub(crate) fn send(
         let Admission {
             accepted, receipt, ..
         } = server.engine.begin(pending, false).await?;
-        // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
+        // An immediate return has no effect on an agent that answers by a message (1.0 §3.2.2).
         let until = Instant::now()
             + match soon {
                 true => server.engine.first_event_timeout,

@@ -127,7 +127,7 @@ impl EncryptionKeys {
             ..TaskPushNotificationConfig::default()
         };
         let mut bytes = serde_json::to_vec(&secret).map_err(|_| SealError::NotSealed)?;
-        // There is one: no set is made without.
+        // Every set has at least one key.
         let SealingKey { id, key } = self
             .0
             .first()
@@ -300,10 +300,14 @@ mod tests {
             open(&both, &owner("ada"), "t", sealed.clone()),
             Ok(config())
         );
-        let anew = both.seal(&owner("ada"), config()).unwrap();
-        assert!(anew.url.starts_with("sealed:1:new:"), "{}", anew.url);
+        let resealed = both.seal(&owner("ada"), config()).unwrap();
+        assert!(
+            resealed.url.starts_with("sealed:1:new:"),
+            "{}",
+            resealed.url
+        );
         assert_eq!(
-            open(&keys(&["new"]), &owner("ada"), "t", anew),
+            open(&keys(&["new"]), &owner("ada"), "t", resealed),
             Ok(config())
         );
         let unknown = SealError::UnknownKey("old".to_owned());

@@ -160,7 +160,8 @@ impl<R> Fold<R> {
         let (known, mut tail) = (self.sequence, std::mem::take(&mut self.tail));
         let first = later(&written.tail, known).next();
         if first.is_none_or(|first| first.sequence > known + 1) && written.sequence > known {
-            // Too many at once to have them all.
+            // The new tail lacks the events right after `known`, so it does not continue the old
+            // one.
             tail.clear();
         }
         let added = written.tail;

@@ -71,7 +71,7 @@ impl TaskNotifier {
         sender.or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Watched> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

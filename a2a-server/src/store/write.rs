@@ -158,7 +158,7 @@ pub enum Lease {
         /// Term of the lease, by the store's clock.
         term: Duration,
     },
-    /// A new one, also if another holder has one.
+    /// A new lease, even if another holder has one.
     TakeOver {
         /// Holder of the lease from now on.
         holder: Arc<str>,

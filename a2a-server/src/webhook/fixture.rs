@@ -147,7 +147,7 @@ pub(super) async fn answer_by_tls(
 pub(super) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// One that no client trusts.
+    /// Creates an authority that no client trusts.
     pub(super) fn unknown() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

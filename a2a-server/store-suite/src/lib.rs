@@ -1,4 +1,4 @@
-//! The promises of a [`Store`], each as a case that any store can be put to.
+//! The promises of a [`Store`], each as a case to test any store with.
 //!
 //! This is the body of a `#[tokio::test(flavor = "multi_thread")]` in the crate of your own store:
 //!

@@ -33,7 +33,7 @@ pub(crate) struct Log {
     /// Number of the caller's messages.
     messages: usize,
     holder: Arc<str>,
-    /// None if it was handed back.
+    /// `None` if the lease was given back.
     lasts: Option<bool>,
     /// The protocol version in which each webhook was asked for.
     protocol_versions: BTreeMap<String, ProtocolVersion>,

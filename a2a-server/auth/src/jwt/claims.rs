@@ -45,7 +45,7 @@ impl TokenClaims {
         &self.iss
     }
 
-    /// Returns the subject: whom the token is about.
+    /// Returns the subject that the token is about.
     pub fn subject(&self) -> Option<&str> {
         self.sub.as_deref()
     }

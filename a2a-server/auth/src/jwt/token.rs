@@ -19,7 +19,7 @@ impl Rules {
             return None;
         }
         let header = decode_header(token).ok()?;
-        // RFC 7515 §4.1.11: none of what must be understood is.
+        // RFC 7515 §4.1.11: no `crit` extension is supported.
         if header.crit.is_some() {
             return None;
         }

@@ -31,7 +31,7 @@ use crate::store::{IdempotencyKey, ListQuery, NewTask, Owner, Snapshot, StoreErr
 pub(crate) struct TaskWriter {
     active: Arc<ActiveTask>,
     context: ContextId,
-    /// Also held to decide whether the answer has a task or none.
+    /// Also held while it is decided whether the answer has a task.
     log: Mutex<LogWriter>,
     /// Text for the task's log that waits for the log writer.
     kept: ChunkBuffer,
@@ -288,11 +288,12 @@ impl TaskWriter {
         drop(log);
         if written.is_err() {
             let again = || async { Ok(self.log().await.write_again(&self.kept).await?) };
-            // Seldom, and every update would have room for it.
+            // Rare. Boxed, because otherwise the future of every update would be as large.
             Box::pin(self.outlast(written.map_err(UpdateError::from), again)).await?;
         }
         if yields {
-            // Followers get the first event, and each status, before an agent that never waits goes on.
+            // Lets followers get the first event, and each status, before an agent that never waits
+            // continues.
             tokio::task::yield_now().await;
         }
         Ok(())
@@ -414,8 +415,8 @@ impl TaskWriter {
         }
     }
 
-    /// Writes an artifact or a chunk of one. Text that is only added to one is written by a task of its own:
-    /// the agent goes on, and what it adds meanwhile becomes one event.
+    /// Writes an artifact or a chunk of one. Text that is only appended is written by a separate tokio task:
+    /// the agent continues, and the text that it adds meanwhile becomes one event.
     pub(crate) fn artifact(
         self: &Arc<Self>,
         update: ArtifactUpdate,
@@ -456,7 +457,7 @@ impl TaskWriter {
             let ready = || async { self.ready().await.map(drop) };
             self.outlast(ready().await, ready).await?;
             self.is_stored.store(true, Ordering::Relaxed);
-            // As in `append`.
+            // Followers get the first event first, as in `append`.
             tokio::task::yield_now().await;
         }
         loop {
@@ -473,7 +474,7 @@ impl TaskWriter {
                 }
             }
         }
-        // An agent that has all its text at once is not to keep the writer from its work.
+        // An agent that sends all its text without a pause must not starve the writer.
         tokio::task::coop::consume_budget().await;
         Ok(())
     }

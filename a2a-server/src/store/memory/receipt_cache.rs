@@ -20,8 +20,8 @@ pub(super) struct ReceiptCache {
     hasher: RandomState,
     /// Numbers of receipts, by the hashes of owner and message.
     index: HashTable<u64>,
-    /// The receipts in the order in which the messages came. One whose message came again after its term is not in
-    /// the index any more.
+    /// The receipts in the order in which the messages came. A receipt whose message came again after its term is
+    /// not in the index any more.
     order: VecDeque<CachedReceipt>,
     /// Number of the first of them.
     first: u64,

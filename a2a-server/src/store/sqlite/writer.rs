@@ -16,7 +16,7 @@ use super::transaction::{Counts, WriteTransaction, repeated};
 /// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,
 /// together: the disk is waited for once for all of them.
 pub(super) struct Writer {
-    /// None once no more is written.
+    /// `None` once the writer is being dropped.
     jobs: Option<mpsc::Sender<QueuedJob>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -94,7 +94,7 @@ impl Writer {
         })
     }
 
-    /// Does this, once, in the next transaction; all of it or nothing. Resolves when it is on the disk.
+    /// Runs the job in the next transaction, as a whole or not at all. Resolves when it is on disk.
     pub(super) fn run<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -151,8 +151,8 @@ fn write(mut transaction: WriteTransaction<'_>, mut inbox: mpsc::Receiver<Queued
     }
 }
 
-/// Does these jobs in one transaction. Those after one that cannot be done as a whole are not begun; all of them
-/// are to be answered.
+/// Runs these jobs in one transaction. The jobs after one that fails half-way are not begun; all of them get an
+/// answer.
 fn write_all(
     transaction: &mut WriteTransaction<'_>,
     jobs: &mut Vec<QueuedJob>,

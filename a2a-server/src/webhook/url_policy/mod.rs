@@ -60,8 +60,8 @@ impl WebhookPolicy {
         self
     }
 
-    /// Parses a URL and refuses what must not be called. A name may still resolve to an address
-    /// that must not: that shows in the connection.
+    /// Parses a URL and refuses one that must not be called. A name may still resolve to a
+    /// forbidden address, which is checked when connecting.
     pub(crate) fn check(&self, text: &str) -> Result<Target, Refusal> {
         if text.len() > self.max_length {
             return Err(Refusal::TooLong(self.max_length));
@@ -128,7 +128,7 @@ fn parse(text: &str) -> Result<Url, Refusal> {
         SyntaxViolation::EmbeddedCredentials | SyntaxViolation::UnencodedAtSign => {
             credentials.set(true);
         }
-        // In the part after the host, which is sent encoded.
+        // A violation after the host, where the URL is sent encoded.
         SyntaxViolation::NonUrlCodePoint | SyntaxViolation::PercentDecode => {}
         _ => mended.set(true),
     };
@@ -173,7 +173,7 @@ fn judge_host(host: &Host, written: &str, allowed: bool) -> Result<(), Refusal> 
     {
         return Err(Refusal::Address(kind));
     }
-    // A program that reads another address than this one has been misled, or the URL is to mislead.
+    // Programs may read this as another address, or the URL is meant to mislead.
     match address.is_ipv4() && written != address.to_string() {
         true => Err(Refusal::Disguised),
         false => Ok(()),

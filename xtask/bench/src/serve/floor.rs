@@ -196,7 +196,7 @@ impl TaskTable {
     }
 }
 
-/// Nothing that is done under these locks can panic half-way.
+/// No code under these locks panics half-way, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
