@@ -50,7 +50,7 @@ pub enum Error {
     /// There are no credentials that the agent accepts; nothing was sent.
     #[error("no credentials that the agent accepts: {0}")]
     Credentials(String),
-    /// The card is not signed by anyone that the caller trusts; nothing was sent to where it points.
+    /// The card has no signature that the caller trusts; nothing was sent to its URLs.
     #[error("the card cannot be trusted: {0}")]
     Unverified(String),
     /// The operation is for one of several, and the caller named none.
@@ -129,7 +129,7 @@ pub enum Phase {
     Connect,
     /// The head of the answer.
     FirstByte,
-    /// More of the answer.
+    /// The next bytes of the answer.
     Idle,
     /// The complete answer, if it is not a stream.
     Body,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// An expired lease means that its holder is gone only if the holder could have renewed it. While a shared store
 /// answers no server, all leases expire, and the first server that asks afterwards would take over tasks that are
 /// worked on. But each server renews at the same interval, even if it has no leases: if its own renewals succeed,
-/// those of other servers can succeed, too.
+/// the renewals of other servers can, too.
 ///
 /// Renewals are a third of a term apart. A lease expires if its holder is kept from the store for two thirds of a term,
 /// and then renewals of this server are at least as far apart. So the series is broken if two are half a term apart or

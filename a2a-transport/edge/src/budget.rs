@@ -56,7 +56,8 @@ impl Account {
             ..=SMALL => self.limit,
             _ => self.limit - self.limit / 4,
         };
-        // One that has the budget for itself is bounded by its own limit, which may be larger.
+        // A message that has the whole budget to itself is bounded by its own limit, which may be
+        // larger.
         let fits = |taken: &usize| *taken <= limit || *taken == whole;
         let grown = |taken: usize| taken.checked_add(bytes).filter(fits);
         let taken = &self.taken;

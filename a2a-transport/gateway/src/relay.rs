@@ -56,7 +56,7 @@ impl<T: Transport> Relay<T> {
             return Ok(None);
         };
         let webhook = self.webhook(*config, protocol_version)?;
-        // Without access, the agent refuses the message.
+        // If the caller has no access to the task, the agent refuses the message.
         if self.check_access(owned).await.is_ok() && self.added(owned, &webhook)? {
             return Ok(None);
         }

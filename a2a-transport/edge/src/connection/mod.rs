@@ -27,7 +27,7 @@ use super::socket::Socket;
 /// Serves a connection until it ends: by itself, by a timeout, or, once its requests are answered, because
 /// `stop` is set. Then `held` is dropped.
 ///
-/// No `async fn`: the future of one would have room for its arguments twice.
+/// Not an `async fn`, whose future would hold its arguments twice.
 pub(super) fn serve_connection<I, S, B>(
     stream: I,
     service: S,
@@ -231,7 +231,7 @@ enum Refusal {
     HeadTooLarge,
     /// RFC 9112 §3.2: exactly one `Host`, whatever it is about.
     Host,
-    /// RFC 9112 §6.1: a body whose coding is not `chunked`, once and alone.
+    /// RFC 9112 §6.1: the transfer coding is not exactly one `chunked`.
     TransferCoding,
 }
 
@@ -280,7 +280,7 @@ fn is_probe(request: &Request<Incoming>, options: &ServeOptions) -> bool {
 
 fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<HeadSize, Refusal> {
     let (size, headers) = (HeadSize::of(request), request.headers());
-    // hyper counts neither to the number nor to the byte.
+    // hyper enforces these limits only approximately.
     if size.headers > options.headers || size.bytes > options.header_bytes {
         return Err(Refusal::HeadTooLarge);
     }

@@ -197,7 +197,7 @@ impl EventEncoder {
         let numbered = self.writer.numbers_events();
         let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
-        // Not piece by piece while it is written.
+        // Reserves once, instead of growing while the event is written.
         self.ready.reserve(INITIAL_CAPACITY);
         for (index, line) in lines.iter().enumerate() {
             // An event that became several is only seen when its last line is.

@@ -42,9 +42,9 @@ where
         return Err(BodyError::TooLarge);
     }
     let mut bytes = BytesMut::new();
-    // When the body was first waited for.
+    // Time of the first wait for the body.
     let mut start = None;
-    // Most bodies are there with their head, and are not waited for.
+    // Most bodies arrive with the head, so there is no wait and no deadline.
     let mut deadline = None;
     // Bytes that must have arrived by the next deadline.
     let mut due = rate.bytes;

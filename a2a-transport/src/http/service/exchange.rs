@@ -131,7 +131,8 @@ impl<T: Transport> HttpService<T> {
             };
             let reply = answering.await;
             if slot.is_some() && reply.as_ref().is_ok_and(|reply| reply.held.is_some()) {
-                // A large answer: what others wait for comes first, and further reads of this peer find no slot.
+                // After a large answer, lets other peers go first, while further reads of this peer find no
+                // slot.
                 yield_now().await;
             }
             let reply = self.introduce(head, reply);

@@ -1,4 +1,4 @@
-//! From an HTTP request to the transport, and back.
+//! HTTP service: maps requests to calls of the transport, and replies to responses.
 
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
@@ -110,8 +110,8 @@ impl<T: Transport> HttpService<T> {
         self.with(|settings| settings.tenants = tenants)
     }
 
-    /// Sets the hosts it answers as, and whose pages it answers; any by default. A service that listens at a
-    /// loopback address should have a list: [`Hosts::of`].
+    /// Sets the hosts it answers as, and whose pages may call it; any by default. A service that listens at
+    /// a loopback address should have a list: [`Hosts::of`].
     pub fn hosts(self, hosts: Hosts) -> Self {
         self.with(|settings| settings.hosts = hosts)
     }

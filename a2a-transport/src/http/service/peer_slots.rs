@@ -9,9 +9,9 @@ use http::request::Parts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 
-/// Slots of each peer for work whose time grows with what the peer sends or has stored: reads of tasks, and large
-/// bodies. Without a limit, a peer that asks 6,000 times for a task of 4 MiB keeps all others waiting for most of a
-/// minute.
+/// Slots of each peer for work whose cost grows with the data that the peer sends or has stored: reads of tasks,
+/// and large bodies. Without a limit, a peer that asks 6,000 times for a task of 4 MiB keeps all others waiting for
+/// most of a minute.
 #[derive(Clone, Debug)]
 pub(super) struct PeerSlots {
     of_each: usize,
