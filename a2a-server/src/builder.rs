@@ -155,7 +155,7 @@ impl ServerBuilder {
     }
 
     /// Sets the function that permits calls by HTTP, or returns the reason to refuse them. It is called before
-    /// any task is looked up. Tasks of others are not found whatever it says.
+    /// any task is looked up. Whatever it returns, tasks of other callers are not found.
     pub fn authorize(
         self,
         authorize: impl Fn(&Principal, &CallRequest) -> Result<(), AuthError> + Send + Sync + 'static,
@@ -190,16 +190,16 @@ impl ServerBuilder {
         self
     }
 
-    /// Limits how long a turn waits for a shared store that is not available, as a database that is restarted; 10 minutes
-    /// by default. After that the turn is interrupted: once the store is back, its task is recovered like the tasks of a
-    /// server that died, by [`recovery`](Self::recovery).
+    /// Limits how long a turn waits for a shared store that is not available, like a database during a restart; 10
+    /// minutes by default. After that the turn is interrupted: once the store is back, its task is recovered like the
+    /// tasks of a server that died, by [`recovery`](Self::recovery).
     pub fn max_outage(mut self, limit: Duration) -> Self {
         self.max_outage = limit.min(MAX_DURATION);
         self
     }
 
     /// Sets whether text that is added to an artifact while an earlier append is being written becomes one
-    /// event with what follows it, up to 4 KiB; true by default. Nothing waits for more text to come.
+    /// event with what follows it, up to 4 KiB; true by default. Text is never delayed to wait for more.
     pub fn merge_chunks(mut self, merge: bool) -> Self {
         self.merges_chunks = merge;
         self
@@ -215,7 +215,7 @@ impl ServerBuilder {
 
     /// Sets for how long a message is recognised when it is sent again: its sender shares the outcome of
     /// the first, and is refused if the same id has other content. 24 hours by default, and for as long as
-    /// it is being answered; zero takes every message for a new one, for callers that use ids twice.
+    /// it is being answered; zero treats every message as new, for callers that reuse ids.
     pub fn idempotency_window(mut self, period: Duration) -> Self {
         self.remember = period.min(MAX_DURATION);
         self
@@ -260,8 +260,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the policy of webhooks that may be called; by default public ones by `https`. The card promises push
-    /// notifications from then on.
+    /// Sets the policy of webhooks that may be called; by default public ones by `https`. The card then offers
+    /// push notifications.
     #[cfg(feature = "webhooks")]
     pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
         self.webhooks = Some(policy);
@@ -282,9 +282,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the delays after which a notification that a webhook did not take is sent again; by default 5 s,
-    /// 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a fifth, and longer if the webhook's
-    /// `Retry-After` says so. After the last the notification is a dead letter, and the webhook's next one goes.
+    /// Sets the delays after which a notification that a webhook did not take is sent again; by default 5 s, 5
+    /// min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a fifth, and longer if the webhook's
+    /// `Retry-After` says so. After the last attempt the notification is a dead letter, and the next one of the
+    /// webhook is sent.
     #[cfg(feature = "webhooks")]
     pub fn retry_webhooks(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.pauses = Some(pauses.into_iter().collect());
@@ -527,5 +528,5 @@ fn promise(
     }
 }
 
-/// Practically unlimited, and still a time that can be added to the present.
+/// Practically unlimited, and small enough to be added to the current time.
 const MAX_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

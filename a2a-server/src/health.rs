@@ -14,7 +14,7 @@ use crate::store::{IdempotencyKey, Owner, StoreError};
 /// Known readiness of a server.
 #[derive(Default)]
 pub(crate) struct Health {
-    /// Cancelled once no more requests are wanted.
+    /// Cancelled once the server should get no more requests.
     draining: CancellationToken,
     /// Time of the last probe of the store, and whether the store answered.
     store: Mutex<Option<(Instant, bool)>>,

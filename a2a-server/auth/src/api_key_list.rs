@@ -85,7 +85,7 @@ impl ApiKeyList {
     }
 
     /// Returns the principal of the key with this digest, unless it has expired. Every digest is compared, each in
-    /// constant time, so that the time tells nothing about them.
+    /// constant time, so that the duration reveals nothing about them.
     pub(crate) fn find(&self, digest: &Digest, now: SystemTime) -> Option<&Principal> {
         let mut position = u64::MAX;
         for (index, key) in self.0.iter().enumerate() {

@@ -19,8 +19,8 @@ use crate::watched_file::WatchedFile;
 /// Scheme of API keys: each has a principal, scopes and perhaps an expiry.
 ///
 /// Requests show a key; it is compared with the others by SHA-256, in constant time. A key in the query is
-/// also in the logs of proxies, and a key in a cookie is sent by every page that the browser has: prefer
-/// a header.
+/// also in the logs of proxies, and a key in a cookie is sent for every page in the browser; prefer a
+/// header.
 pub struct ApiKeys {
     place: Place,
     keys: ApiKeyList,

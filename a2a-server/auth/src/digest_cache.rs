@@ -18,7 +18,7 @@ pub(crate) fn sha256(secret: &[u8]) -> Digest {
     bytes
 }
 
-/// Results by digest, each for a while. The one that was not used for longest gives way to a new one.
+/// Results by digest, each for a while. The least recently used one is evicted for a new one.
 pub(crate) struct DigestCache<V>(Mutex<LruCache<Digest, (V, Instant)>>);
 
 impl<V: Clone> DigestCache<V> {

@@ -16,7 +16,7 @@ use crate::store::{NameMap, Owner, TaskKey};
 /// The runs in progress, and the agent that they call.
 pub(crate) struct ActiveTasks {
     pub(crate) agent: Arc<dyn ErasedAgent>,
-    /// Time that the agent has to stop when it should.
+    /// Time within which the agent must stop when asked to.
     pub(crate) cancel_grace: Duration,
     running: Mutex<RunTable>,
     /// Number of runs in progress; its receivers are woken when it falls to zero.
@@ -39,7 +39,8 @@ impl ActiveTasks {
         drop(self.count.subscribe().wait_for(|count| *count == 0).await);
     }
 
-    /// Stops every run at once, and those to come; their tasks are left to the next writer.
+    /// Stops every run in progress and every later one immediately; their tasks are left to the
+    /// next writer.
     pub(crate) fn stop(&self) {
         self.lock().stop();
     }
@@ -181,7 +182,7 @@ struct QueuedMessage {
 }
 
 impl RunTable {
-    /// Stops every run, and those to come.
+    /// Stops every run in progress and every later one.
     fn stop(&mut self) {
         self.stopped = true;
         self.runs.values().for_each(|running| running.writer.lose());

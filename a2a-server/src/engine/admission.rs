@@ -162,7 +162,8 @@ impl Engine {
         let run = match TaskRun::claim(&self.active, &writer) {
             Ok(run) => run,
             Err(busy) => {
-                // Two first messages to a task that its caller names: the second finds it begun.
+                // Of two concurrent first messages to a task that its caller names, the second
+                // finds the task begun.
                 Box::pin(busy.open()).await?;
                 drop(permit);
                 Arc::make_mut(&mut pending).request.message = Message {
@@ -333,7 +334,7 @@ impl Engine {
     ) -> Result<AdmissionOutcome, A2aError> {
         busy.begun().await;
         if state.is_terminal() {
-            // The agent still tidies up after its last word.
+            // The agent is still cleaning up after its last update.
             busy.ended().await;
             return Ok(AdmissionOutcome::TooLate(pending));
         }
@@ -398,7 +399,7 @@ async fn first_snapshot(writer: &TaskWriter, is_followed: bool) -> Option<Snapsh
     }
 }
 
-/// The place that a message has in the log of a task that is being worked on.
+/// Position of a message in the log of an active task.
 fn position(writer: &TaskWriter, protocol_version: ProtocolVersion, sequence: u64) -> LogPosition {
     LogPosition {
         task: writer.task_id().clone(),

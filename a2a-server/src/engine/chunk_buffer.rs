@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use a2a_types::steps::is_reasoning;
 use a2a_types::{Content, Part, TaskArtifactUpdateEvent};
 
-/// Text that is only added to an artifact, kept while an earlier append of the same task is being written:
-/// models speak in syllables. The chunks that accumulate meanwhile become one event. Nothing waits for a timer.
+/// Text appended to an artifact, buffered while an earlier append of the same task is being written, since
+/// models stream small pieces. The chunks that accumulate meanwhile become one event. There is no timer.
 #[derive(Default)]
 pub(crate) struct ChunkBuffer(Mutex<BufferedChunks>);
 
@@ -20,9 +20,9 @@ struct BufferedChunks {
 
 /// The fate of a chunk.
 pub(crate) enum PushOutcome {
-    /// It is kept, and a writer will take it.
+    /// It is buffered, and a writer will take it.
     Kept,
-    /// It is kept, and the caller has to start a writer.
+    /// It is buffered, and the caller has to start a writer.
     First,
     /// It cannot be merged into the buffered text, or the buffer is full: the buffer has to be written
     /// first.

@@ -35,7 +35,7 @@ pub(crate) struct Fanout {
     all: Arc<Fanouts>,
 }
 
-/// The last events that were read, none left out in between.
+/// The last events that were read, without gaps.
 #[derive(Default)]
 struct Recent {
     /// Each event with its size in bytes.
@@ -152,7 +152,7 @@ impl Recent {
         }
         let last = self.events.back().map(|(last, _)| last.sequence);
         if last.is_some_and(|last| last > logged.sequence) {
-            // It is from before all that is kept.
+            // The event is older than all that are kept.
             return logged;
         }
         if last.is_some_and(|last| last + 1 != logged.sequence) {
@@ -162,7 +162,7 @@ impl Recent {
             event: logged.event.written_once(),
             ..logged
         };
-        // Its JSON takes about as much again.
+        // The JSON of the event takes about as much again.
         let bytes = 2 * size_of_event(&logged.event);
         self.bytes += bytes;
         self.events.push_back((logged.clone(), bytes));

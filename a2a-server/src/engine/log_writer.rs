@@ -214,8 +214,8 @@ impl LogWriter {
         self.active.store_handle.announce();
     }
 
-    /// Makes a call to the store. What it takes along is in a box from the beginning: an `async fn` would have room for
-    /// it, too.
+    /// Makes a call to the store. Its arguments are boxed before the future is made, because an `async fn` would hold
+    /// them, too.
     fn call(
         &mut self,
         effect: CallEffect,
@@ -291,7 +291,7 @@ impl LogWriter {
     }
 
     /// Writes the text that is kept, and then the request, in one append. Text that does not fit is dropped if
-    /// the task ends with the request: it is not to keep the task from its end.
+    /// the request ends the task, so that it cannot prevent the end.
     pub(crate) async fn write(
         &mut self,
         request: Box<AppendRequest>,
@@ -314,7 +314,7 @@ impl LogWriter {
         let keeps = request.keeps && self.active.store_handle.is_shared();
         if !self.pending.is_empty()
             && !kept.is_empty()
-            // An earlier append has failed: the text of that goes first, so that there is never more of it.
+            // An earlier append has failed. Its text is written first, so that it does not accumulate.
             && let Err(error) = self.write_pending().await
         {
             if keeps && matches!(error, StoreError::Unavailable(_)) {

@@ -31,7 +31,8 @@ pub(crate) async fn known(
             let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
             match engine.active.running(&owner, &task) {
                 Some(writer) if !from.is_settled => Accepted::Run {
-                    // It came earlier, so that any detach of this run lets its caller go.
+                    // The message came earlier, so any early return of this run applies to its
+                    // caller.
                     detached: 0,
                     from: Some(from),
                     writer,
@@ -42,8 +43,8 @@ pub(crate) async fn known(
     }))
 }
 
-/// Returns the outcome of a message that this server could not work on, because another one has: that of the other.
-/// Errors: `error`, if no outcome is known.
+/// Returns the outcome of a message that another server has worked on, so that this one could not. Errors: `error`,
+/// if no outcome is known.
 pub(crate) async fn outcome_elsewhere(
     engine: &Engine,
     receipt: Option<IdempotencyKey>,
@@ -75,7 +76,7 @@ pub(crate) async fn reserve(
     pending: &PendingMessage,
 ) -> Result<Option<Accepted>, A2aError> {
     match engine.store_handle.is_shared() {
-        // Boxed, because otherwise the future of every message would be as large.
+        // Boxed, so that it does not enlarge the future of every message.
         true => Box::pin(reserve_shared(engine, in_flight, pending)).await,
         false => Ok(None),
     }

@@ -92,7 +92,7 @@ impl SharedRunState {
     /// Resolves when `is_so` holds.
     pub(crate) async fn until(&self, is_so: impl Fn(&RunState) -> bool) {
         loop {
-            // Notices changes from here on, before it looks.
+            // Subscribes to changes before it checks the state.
             let changed = self.changed.notified();
             if is_so(&self.lock()) {
                 return;

@@ -140,7 +140,7 @@ pub(crate) struct Reservation {
     asked: Instant,
     owner: Owner,
     message: MessageId,
-    /// Runtime of the server: its caller may end elsewhere.
+    /// Runtime of the server, because the caller may be dropped in another runtime.
     runtime: Handle,
     /// Store that has the reservation, until it ends.
     of: Option<Arc<StoreHandle>>,

@@ -19,7 +19,7 @@ pub struct ArtifactUpdate {
 }
 
 impl ArtifactUpdate {
-    /// Makes an update by an artifact that replaces the one of its id, and may be followed by more of it.
+    /// Creates an update that replaces the artifact of the same id; further chunks may follow.
     pub fn new(artifact: Artifact) -> Self {
         Self {
             artifact,

@@ -315,7 +315,7 @@ impl BoundServer {
     }
 }
 
-/// Returns an error if everyone could reach an agent and anyone were let in.
+/// Returns an error if other machines can reach an agent that would admit every caller.
 fn check_access(server: &Server, settings: &Settings, local: SocketAddr) -> io::Result<()> {
     if server.inner.authenticator.is_some() || is_local(local) {
         return Ok(());

@@ -66,7 +66,7 @@ pub(crate) fn send(
         let enough = |run: &RunState| enough(run, from.sequence);
         if !soon && !accepted.is(enough) {
             let waited = Box::pin(server.engine.wait(&accepted, &from, &owner, enough));
-            // The task shows its state, whatever the outcome.
+            // The state of the task says the rest, whatever the outcome.
             drop(timeout_at(until, waited).await);
             if let Some(failure) = accepted.stuck() {
                 return Err(stuck(failure));

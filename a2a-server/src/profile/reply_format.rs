@@ -66,8 +66,8 @@ impl ReplyFormat {
         }
     }
 
-    /// Returns the format for a reader of a task: only messages have a place to declare the profile in, so
-    /// the last one that was sent to the task counts.
+    /// Returns the format for a reader of a task: only messages can declare the profile, so the last one
+    /// that was sent to the task counts.
     pub(crate) fn of_reader(context: &Context, task: &Task, agent: ProfileSupport) -> Self {
         let mut messages = task.history.iter().rev();
         let last = messages.find(|message| message.role == Role::User);

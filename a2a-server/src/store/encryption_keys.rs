@@ -25,7 +25,7 @@ struct SealingKey {
 }
 
 impl EncryptionKeys {
-    /// Makes the set of one key, and the id that what it seals has.
+    /// Creates a set with one key and the id of that key, which sealed webhooks have.
     ///
     /// Errors: [`EncryptionKeyError::Malformed`] if the id is not 1 to 64 letters, digits, `-`, `_` and `.`.
     pub fn new(id: &str, key: &[u8; 32]) -> Result<Self, EncryptionKeyError> {
@@ -144,8 +144,7 @@ impl EncryptionKeys {
         })
     }
 
-    /// Returns a webhook of a task as it was before it was sealed. One that is in the clear is returned
-    /// as it is.
+    /// Returns the unsealed webhook of a task. A webhook in the clear is returned unchanged.
     pub(super) fn open(
         keys: Option<&Self>,
         owner: &Owner,

@@ -32,7 +32,7 @@ pub enum StoreError {
     /// alive: while the store is down, no server can renew.
     #[error("reservation {0} of the message has expired")]
     ReservationExpired(u64),
-    /// There is no room for more, and nothing that has ended could make some.
+    /// The store is full, and no ended task can be evicted.
     #[error("the store is full")]
     Full,
     /// The store cannot be reached, or is overloaded. The caller may try again; the request may have been

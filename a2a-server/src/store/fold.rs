@@ -155,7 +155,7 @@ impl<R> Fold<R> {
         later(&self.tail, self.folded)
     }
 
-    /// Becomes what a writer has made of a [draft](Self::draft) of it.
+    /// Replaces itself by a written [draft](Self::draft).
     pub fn succeed(&mut self, written: Self) {
         let (known, mut tail) = (self.sequence, std::mem::take(&mut self.tail));
         let first = later(&written.tail, known).next();

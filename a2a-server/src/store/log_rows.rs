@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Append, LogEntry, NewTask, StoreError, limits};
 
-/// The content of one write about a task, made ready by its caller: the writer of the tables has enough to do.
+/// Content of one write about a task, prepared by the caller to relieve the writer thread.
 #[derive(Debug)]
 pub struct LogRows {
     /// Rows that it adds to the log: the number of events and the body of each.

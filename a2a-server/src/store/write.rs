@@ -38,7 +38,7 @@ pub struct NewTask {
 }
 
 impl NewTask {
-    /// Makes a task to be kept that nothing has happened to yet, without a webhook and a receipt.
+    /// Creates a new task without events, webhook and receipt.
     pub fn new(
         task: Arc<Task>,
         protocol_version: ProtocolVersion,

@@ -155,7 +155,7 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key).unwrap())
     }
 
-    /// The one that senders on a fixture trust.
+    /// The authority that senders on a fixture trust.
     pub(super) fn known() -> &'static Self {
         static KNOWN: OnceLock<Authority> = OnceLock::new();
         KNOWN.get_or_init(Self::unknown)

@@ -50,7 +50,7 @@ impl Account {
         self.taken.load(Ordering::Relaxed) > self.limit / 2
     }
 
-    /// Takes bytes for a message that has `whole` bytes with them.
+    /// Takes `bytes` more for a message that then has `whole` bytes.
     fn take(&self, bytes: usize, whole: usize) -> Result<(), Exhausted> {
         let limit = match whole {
             ..=SMALL => self.limit,

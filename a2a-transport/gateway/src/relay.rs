@@ -197,7 +197,7 @@ impl<T: Transport> Relay<T> {
         }
     }
 
-    /// Deletes a webhook, with the last of a task that at the agent, too.
+    /// Deletes a webhook; with the last one of a task, also deletes the webhook at the agent.
     async fn delete(&self, secret: &str, id: &ConfigId) {
         let left = self.webhooks.change(secret, |known| {
             known.webhooks.retain(|webhook| webhook.config.id != *id);

@@ -73,7 +73,7 @@ struct Entry {
 #[derive(Debug)]
 enum Value {
     Task(KnownTask),
-    /// A conversation, which is called so at the agent, too.
+    /// A conversation, by the name that it also has at the agent.
     Context,
     Id(String),
 }

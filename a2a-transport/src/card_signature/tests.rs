@@ -210,7 +210,7 @@ fn malformed_signatures_are_refused_and_others_still_count() {
         card["signatures"] = json!([bad, good.clone()]);
         verify(&card, &key).unwrap();
     }
-    // The one signature that counts is not looked for behind any number of others.
+    // Only a limited number of signatures is tried.
     let mut many = vec![json!({}); MAX_SIGNATURES];
     many.push(good.clone());
     card["signatures"] = json!(many);

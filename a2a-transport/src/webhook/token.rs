@@ -162,7 +162,7 @@ impl Jwk {
     }
 }
 
-/// Reason for which a token is not accepted.
+/// Reason why a token is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
@@ -181,7 +181,7 @@ pub enum TokenError {
     /// A claim is missing or of another type.
     #[error("the token's claims are malformed")]
     Claims,
-    /// It is too old, or of the future.
+    /// The token has expired, or is not valid yet.
     #[error("the token is expired or not yet valid")]
     Time,
 }

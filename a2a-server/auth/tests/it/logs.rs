@@ -141,7 +141,7 @@ async fn no_secret_is_written() {
     .chain(parts)
     .chain([encoded]);
     for secret in secrets {
-        // A part of it is too much.
+        // Even a part of a secret must not be logged.
         let part = &secret[..secret.len().min(12)];
         let place = all.find(part).map(|at| {
             let begin = all[..at].rfind('\n').unwrap_or(0);

@@ -24,7 +24,7 @@ pub(crate) struct Database {
 #[derive(Clone)]
 struct Programs {
     folder: PathBuf,
-    /// User and group that run them, if this process is root, which they refuse.
+    /// User and group that run the server, if this process is root, as which it refuses to run.
     user: Option<(String, u32, u32)>,
 }
 
@@ -304,7 +304,7 @@ impl Programs {
     }
 }
 
-/// Longer than anything takes that a test waits for.
+/// Longer than any wait of a test.
 pub(crate) const LONG_WAIT: Duration = Duration::from_secs(60);
 
 /// Time between two questions about what a test waits for.

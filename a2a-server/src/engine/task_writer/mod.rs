@@ -213,7 +213,7 @@ impl TaskWriter {
     /// have, the lease is taken again.
     pub(crate) async fn confirm_lease(&self) {
         if self.store_handle().is_shared() && !self.log().await.is_confirmed() {
-            // Seldom, and every run would have room for it.
+            // Rare. Boxed, so that it does not enlarge the future of every run.
             Box::pin(self.take_lease_again()).await;
         }
     }
@@ -288,7 +288,7 @@ impl TaskWriter {
         drop(log);
         if written.is_err() {
             let again = || async { Ok(self.log().await.write_again(&self.kept).await?) };
-            // Rare. Boxed, because otherwise the future of every update would be as large.
+            // Rare. Boxed, so that it does not enlarge the future of every update.
             Box::pin(self.outlast(written.map_err(UpdateError::from), again)).await?;
         }
         if yields {
@@ -381,7 +381,7 @@ impl TaskWriter {
         let Some(usage) = usage else {
             return Either::Left(self.append(events(status)));
         };
-        // Boxed: every update would have room for it.
+        // Boxed, so that it does not enlarge the future of every update.
         Either::Right(Box::pin(async move {
             let written = match self.task_for_agent().await {
                 Ok(task) => self.append(events(with_usage(status, &task, usage))).await,
@@ -502,8 +502,8 @@ impl TaskWriter {
         self.outlast(write().await, write).await
     }
 
-    /// Adds a message of the caller to the history, with the state that follows from it; its turn begins with that, or it
-    /// waits for one. Returns where it stands.
+    /// Adds a message of the caller to the history, with the state that follows from it; its turn begins at once, or
+    /// the message waits for a turn. Returns its position.
     pub(crate) async fn append_message(
         &self,
         message: Message,
@@ -552,7 +552,7 @@ impl TaskWriter {
         self.log().await.next_message()
     }
 
-    /// Has a message get no turn: its task has ended.
+    /// Marks a message as one without a turn, because its task has ended.
     pub(crate) async fn skip(&self, message: usize) {
         self.log().await.skip(message);
     }
@@ -696,7 +696,7 @@ fn with_usage(
     status
 }
 
-/// Continues a hash of FNV-1a, which is the same in every process and costs little.
+/// Continues an FNV-1a hash, which is cheap and equal in every process.
 fn hash(from: u64, bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(from, step)

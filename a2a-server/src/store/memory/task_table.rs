@@ -103,7 +103,7 @@ impl TaskTable {
     /// Updates the size of a log, and whether its task has ended or begun again.
     pub(super) fn note(&mut self, record: &Arc<Record>) {
         let mut log = lock(&record.log);
-        // It may have been forgotten in between.
+        // The task may have been evicted in between.
         if log.is_forgotten {
             return;
         }

@@ -69,8 +69,8 @@ pub struct SqliteOptions {
     pub bytes: u64,
     /// Maximum number of unfinished tasks; 100,000 by default.
     pub unfinished: usize,
-    /// Maximum number of received messages that are remembered; 400,000 by default. The first to come is
-    /// the first to go, also when the names and answers of all hold more than 256 MiB.
+    /// Maximum number of received messages that are remembered; 400,000 by default. The oldest are
+    /// removed first, also when the names and answers of all exceed 256 MiB.
     pub receipts: usize,
 }
 

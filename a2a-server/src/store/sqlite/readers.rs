@@ -176,7 +176,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Maximum number of threads: the tables are in the file system's cache, more would only take turns.
+/// Maximum number of threads: the tables are in the file system's cache, so more threads would only
+/// compete for the processors.
 const MAX_THREADS: usize = 4;
 /// Maximum number of jobs at once; more wait for a place.
 const MAX_WAITING: usize = 1024;

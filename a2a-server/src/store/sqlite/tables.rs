@@ -17,7 +17,7 @@ use super::task_index::IndexPage;
 /// A value that was read, unless it is larger than it may be.
 pub(super) enum BoundedValue<T> {
     Whole(T),
-    /// It has this number of bytes, and was not read.
+    /// The value has this number of bytes, and was not read.
     Larger(usize),
 }
 

@@ -33,7 +33,7 @@ pub(super) struct WriteTransaction<'c> {
     gone: Vec<TaskKey>,
     /// Changes of the index of tasks, in their order.
     moved: Vec<IndexChange>,
-    /// Reason why something was changed of which the rest could not be.
+    /// Reason why a job failed after it had changed something.
     spoilt: Option<StoreError>,
 }
 
@@ -139,8 +139,8 @@ impl<'c> WriteTransaction<'c> {
         self.drop_receipts(most).map(|_| ())
     }
 
-    /// Does something as a whole, or refuses it without having changed anything. If it fails half-way,
-    /// nothing of the whole transaction is done: see [`Self::is_whole`].
+    /// Runs a job that either completes or refuses before it changes anything. If it fails half-way,
+    /// the whole transaction is rolled back: see [`Self::is_whole`].
     pub(super) fn all_or_nothing<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,

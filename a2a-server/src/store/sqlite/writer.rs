@@ -13,8 +13,8 @@ use super::shared::Shared;
 use super::tables::FoldedTask;
 use super::transaction::{Counts, WriteTransaction, repeated};
 
-/// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,
-/// together: the disk is waited for once for all of them.
+/// A handle to the writer thread. Jobs that arrive while it commits are committed next, together, so
+/// that all of them share one wait for the disk.
 pub(super) struct Writer {
     /// `None` once the writer is being dropped.
     jobs: Option<mpsc::Sender<QueuedJob>>,
@@ -27,8 +27,8 @@ struct QueuedJob {
     runtime: Option<Handle>,
 }
 
-/// A write that a caller waits for. It comes from the caller, and goes back there with all that it has:
-/// memory that one thread gives back for another costs both of them.
+/// A write that a caller waits for. It returns to the caller with all its memory, because freeing
+/// memory on another thread is slow for both threads.
 trait Job: Send {
     /// Does it within the transaction.
     fn work(&mut self, transaction: &mut WriteTransaction<'_>);
@@ -100,7 +100,7 @@ impl Writer {
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
         let (sender, receiver) = oneshot::channel();
-        // The caller's future holds nothing but this.
+        // The future of the caller holds only the receiver.
         let job: Box<dyn Job> = Box::new(WriteJob {
             work,
             outcome: None,
@@ -178,8 +178,8 @@ fn write_all(
     Ok(())
 }
 
-/// Answers to the jobs of one runtime after a commit. They are sent there, by one task: their callers are
-/// woken together, not one by one from another thread.
+/// Answers to the jobs of one runtime after a commit. One task of that runtime sends them, so that the
+/// callers are woken together and not one by one from another thread.
 struct Answers {
     jobs: Vec<Box<dyn Job>>,
     committed: Result<(), Arc<StoreError>>,

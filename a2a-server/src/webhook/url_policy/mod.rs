@@ -9,8 +9,8 @@ use url::{Host, ParseError, SyntaxViolation, Url};
 use super::address_ranges;
 use super::refusal::Refusal;
 
-/// Policy of the webhooks that a server accepts. Its default suits a server that anybody may register
-/// webhooks with: `https` to a public host, at port 443 or 8443.
+/// Policy of the webhooks that a server accepts. The default is for a server with which anyone may
+/// register webhooks: `https` to a public host, at port 443 or 8443.
 ///
 /// ```
 /// use a2a_server::WebhookPolicy;
@@ -121,7 +121,7 @@ pub(crate) struct Target {
     pub(super) allowed: bool,
 }
 
-/// Parses a URL that needs no repair: the standard makes browsers mend many that do.
+/// Parses a URL, and refuses one that the URL standard would repair.
 fn parse(text: &str) -> Result<Url, Refusal> {
     let (mended, credentials) = (Cell::new(false), Cell::new(false));
     let notice = |violation| match violation {

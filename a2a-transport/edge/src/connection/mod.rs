@@ -133,8 +133,8 @@ pub(super) async fn run(
 
 fn http1(options: &ServeOptions) -> http1::Builder {
     let mut builder = http1::Builder::new();
-    // We count them ourselves. hyper has room for that many anyway, and makes room for any other number
-    // with every request.
+    // We count the headers ourselves. hyper has a fixed buffer for this number, and allocates one per
+    // request for any other number.
     if options.headers > DEFAULT_HEADERS {
         builder.max_headers(options.headers);
     }
@@ -204,7 +204,7 @@ where
             checked.and_then(|size| open.charge(size).map_err(|Exhausted| Refusal::Crowded));
         let answer = match admitted {
             Ok(()) => Ok(service.call(request)),
-            // Boxed: few requests are refused, and the future of each would have room for one.
+            // Boxed, because few requests are refused and it would enlarge the future of each.
             Err(refusal) => Err(Box::pin(refusal.read_and_answer(request))),
         };
         async move {
@@ -236,7 +236,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the answer. A small body is read first, unless the server is short of room.
+    /// Returns the answer. A small body is read first, unless memory is scarce.
     async fn read_and_answer(self, request: Request<Incoming>) -> Response<&'static str> {
         let (status, text) = match self {
             Self::Surplus => (BUSY, "too many connections: ask again later\n"),

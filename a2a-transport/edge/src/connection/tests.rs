@@ -112,7 +112,7 @@ impl Peer {
     fn ends_at(self, seconds: u64) -> impl Future<Output = ()> {
         let caller = std::panic::Location::caller();
         async move {
-            // All of it, so that the wire stays open at our end.
+            // The whole connection is moved in, so that our end stays open.
             let mut peer = self;
             in_time(&mut peer.tended).await.unwrap();
             assert_eq!(peer.start.elapsed().as_secs(), seconds, "{caller}");
@@ -191,7 +191,7 @@ async fn an_answer_that_is_left_lying_ends_its_connection() {
             peer.wire.read_exact(&mut some).await.unwrap();
             pass(20).await;
         }
-        // The last that was read made room 20 s ago.
+        // The last read made room 20 s ago.
         peer.ends_at(110).await;
     }
 }

@@ -418,7 +418,7 @@ impl HttpClient {
         body: ObservedBody,
     ) -> Result<(Bytes, Share), Error> {
         let (limit, idle) = (self.limit.min(bytes), self.timeouts.idle);
-        // Any byte shows that the agent is at work.
+        // Any byte shows that the agent is alive.
         let rate = MinimumRate {
             bytes: 1,
             within: idle,

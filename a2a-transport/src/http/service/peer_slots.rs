@@ -36,8 +36,8 @@ impl PeerSlots {
         }
         // It is never closed.
         let slot = slots.acquire_owned().await.ok();
-        // Other peers come first: without it, one after the other would be woken before the runtime looks
-        // whether there is anything to read on other connections.
+        // Lets other peers go first: without the yield, waiting requests would be woken one after the
+        // other before the runtime polls other connections.
         yield_now().await;
         slot
     }
