@@ -152,7 +152,8 @@ impl Cards {
         Ok(self.discover(url).await?.card)
     }
 
-    /// Finds the card of the agent at `url`, and returns it as it came, too, for programs that judge cards.
+    /// Finds the card of the agent at `url`, and also returns it as received, for programs that judge
+    /// cards.
     pub async fn find_document(&self, url: &str) -> Result<CardDocument, Error> {
         let (url, identifier) = named(url);
         let mut first_problem = None;
@@ -286,7 +287,7 @@ impl Cards {
         Ok(Arc::new(self.tell(read)).into())
     }
 
-    /// Tells the observer of the deviations of a card, and returns the card.
+    /// Reports the deviations of a card to the observer, and returns the card.
     fn tell(&self, read: WithRepairs<AgentCard>) -> AgentCard {
         if let Some(observer) = &self.settings.deviations {
             read.repairs
@@ -315,7 +316,7 @@ impl Cards {
     fn keep(&self, place: &str, card: CachedCard) {
         let mut kept = self.kept();
         if kept.len() >= CAPACITY && !kept.contains_key(place) {
-            // Any one will do: it is fetched again on demand.
+            // Evicts any entry: it is fetched again on demand.
             if let Some(other) = kept.keys().next().cloned() {
                 kept.remove(&other);
             }

@@ -278,7 +278,7 @@ impl Follower {
 
     fn on_event(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> FollowState {
         if let Some(withheld) = self.withheld.take() {
-            // It was not the end of the stream.
+            // The stream continues after this event.
             self.mirror.apply(&withheld);
             self.queue.push_back(Output::Told(withheld));
         }
@@ -356,7 +356,7 @@ impl Follower {
         }
     }
 
-    /// Returns whether an event is the end of a task, and nothing of an answer was in the stream.
+    /// Returns whether an event ends a task whose stream had no part of an answer.
     fn lacks_answer(&self, event: &Event) -> bool {
         let is_sent = self.subject.message.is_some() && self.follows();
         is_sent && self.profile.is_none() && self.mirror.lacks_answer(event)

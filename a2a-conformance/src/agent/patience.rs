@@ -65,7 +65,7 @@ impl Patience {
         state.silence = 0;
     }
 
-    /// Notes that a part came: of a stream, which may have no end.
+    /// Notes that a part of a stream came, since the stream may have no end.
     pub(crate) fn note_part(&self, awaited: Awaited) {
         self.state().missed.remove(awaited);
     }

@@ -206,7 +206,7 @@ pub enum Verdict {
     NotApplicable,
     /// The card offers it, but it could not be exercised: scored as unmet.
     Untestable,
-    /// A step that had to come before it failed.
+    /// An earlier step that it depends on failed.
     SetupFailed,
     /// Met at some times and not at others.
     Flaky,

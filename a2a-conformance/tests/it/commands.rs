@@ -212,7 +212,7 @@ fn lint_takes_the_kind_from_the_caller() {
 }
 
 #[test]
-fn lint_refuses_bytes_that_are_no_text_and_judges_the_other_files() {
+fn lint_refuses_bytes_that_are_not_text_and_judges_the_other_files() {
     let folder = tempfile::tempdir().expect("there is a place for files");
     let (bytes, task) = (
         folder.path().join("utf-16.json"),

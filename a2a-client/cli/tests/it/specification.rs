@@ -658,7 +658,7 @@ fn every_error_code_is_emitted() {
 
 /// An error on the command line names its place and the expected value.
 #[test]
-fn mistakes_are_named() {
+fn command_line_errors_name_place_and_expected_value() {
     let page = ScriptedAgent::html("<title>Sign in</title>");
     let files = TempDir::new().unwrap();
     let file = files.path().join("not.pem");

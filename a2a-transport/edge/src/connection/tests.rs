@@ -244,7 +244,7 @@ async fn ask_http2(sender: &mut SendRequest<Empty<Bytes>>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_left_lying_is_reset_and_its_connection_goes_on() {
+async fn an_unread_stream_is_reset_and_its_connection_stays_open() {
     let mut peer = connect();
     let (mut sender, _moving) = speak_http2(&mut peer).await;
     let mut taken = get(&mut sender, "/endless").await.into_body();

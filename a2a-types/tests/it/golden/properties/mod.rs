@@ -64,7 +64,7 @@ fn objects() -> BoxedStrategy<(DocumentKind, Canonical)> {
 }
 
 #[test]
-fn nothing_is_lost_but_what_may_be() {
+fn only_allowed_losses_occur() {
     check(1_000, objects(), |(object, canonical)| {
         for &spelling in Spelling::ALL {
             let Some(text) = object.write(spelling, canonical.clone()) else {
