@@ -79,7 +79,8 @@ async fn ask(turn: &Turn, notes: &str, to_do: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the lines one after the other, after those that are written already, until the caller cancels the task.
+/// Appends the lines one after the other to the lines that are written already, until the caller cancels the
+/// task.
 async fn write(turn: &Turn, lines: &[String]) -> Result<(), Failure> {
     turn.working(format!("writing {} lines", lines.len()))
         .await?;

@@ -61,7 +61,8 @@ pub fn read_card_in(json: &str, mode: Mode) -> Result<WithRepairs<AgentCard>, Vi
         && has_url
         && let Ok(older) = of_0_2()
     {
-        // The list is of other protocols, and the URL that older versions have is the agent's.
+        // The list has only other protocols, so the URL in the member of older versions is the
+        // agent's.
         let older = older.value.supported_interfaces;
         card.value.supported_interfaces.extend(older);
     }

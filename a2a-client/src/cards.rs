@@ -116,7 +116,7 @@ impl Cards {
         self
     }
 
-    /// Tells an observer of what a fetched card has against the specification.
+    /// Reports the violations of a fetched card to an observer.
     pub fn deviations(mut self, observer: Option<DeviationObserver>) -> Self {
         self.settings.deviations = observer;
         self
@@ -152,7 +152,8 @@ impl Cards {
         Ok(self.discover(url).await?.card)
     }
 
-    /// Finds the card of the agent at `url`, and returns it as it came, too, for programs that judge cards.
+    /// Finds the card of the agent at `url`, and also returns it as received, for programs that judge
+    /// cards.
     pub async fn find_document(&self, url: &str) -> Result<CardDocument, Error> {
         let (url, identifier) = named(url);
         let mut first_problem = None;
@@ -286,7 +287,7 @@ impl Cards {
         Ok(Arc::new(self.tell(read)).into())
     }
 
-    /// Tells the observer of the deviations of a card, and returns the card.
+    /// Reports the deviations of a card to the observer, and returns the card.
     fn tell(&self, read: WithRepairs<AgentCard>) -> AgentCard {
         if let Some(observer) = &self.settings.deviations {
             read.repairs
@@ -315,7 +316,7 @@ impl Cards {
     fn keep(&self, place: &str, card: CachedCard) {
         let mut kept = self.kept();
         if kept.len() >= CAPACITY && !kept.contains_key(place) {
-            // Any one will do: it is fetched again on demand.
+            // Evicts any entry: it is fetched again on demand.
             if let Some(other) = kept.keys().next().cloned() {
                 kept.remove(&other);
             }
@@ -354,7 +355,8 @@ fn listed(text: &str, identifier: Option<&str>) -> Result<Option<ListedCard>, Er
     }
 }
 
-/// Stands for the identifier at a place that a catalog names: catalogs may not lead on in circles.
+/// Replaces the identifier at a URL that a catalog names, so that catalogs cannot refer to each
+/// other in circles.
 const LISTED: Option<&str> = Some("");
 
 /// Resolves URLs that are paths against that of the card.
@@ -410,7 +412,7 @@ fn answer(fetched: &FetchResponse) -> Response<()> {
     answer
 }
 
-/// Age in seconds assumed for one that is too large (RFC 9111 §1.2.2) or no number.
+/// Age in seconds used for an `Age` that is too large (RFC 9111 §1.2.2) or not a number.
 const OLDEST: &str = "2147483648";
 
 /// Returns the URLs to try: the URL itself if it names a document, else the well-known paths below the URL, the newest

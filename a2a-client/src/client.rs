@@ -52,7 +52,7 @@ impl Client {
         client
     }
 
-    /// Returns the card that was discovered; the extended one once it was read.
+    /// Returns the card that was discovered, or the extended card once it was read.
     pub fn card(&self) -> Option<Arc<AgentCard>> {
         Some(self.found()?.card)
     }
@@ -205,7 +205,7 @@ impl Client {
                 };
                 let page = client.list_tasks(params.clone()).await?;
                 let tasks = iter(page.tasks.into_iter().map(Ok));
-                // An agent that repeats a token would be asked for ever.
+                // Otherwise an agent that repeats a token would be called forever.
                 let has_more =
                     !page.next_page_token.is_empty() && page.next_page_token != params.page_token;
                 params.page_token = page.next_page_token;

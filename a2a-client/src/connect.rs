@@ -130,7 +130,7 @@ impl ClientBuilder {
 
     /// Requires a card that one of these keys has signed. With any other, [`connect`](Self::connect)
     /// fails as [`Error::Unverified`], before anything is sent to the interfaces of the card. Only what
-    /// the signature covers is read: [`Client::card_verification`] tells its form, and
+    /// the signature covers is read: [`Client::card_verification`] returns its form, and
     /// [`CardVerifier::refuse`] refuses a form. By default signatures are not verified.
     #[cfg(feature = "card-signature")]
     pub fn verify_card(mut self, verifier: impl Into<CardVerifier>) -> Self {
@@ -239,7 +239,7 @@ impl ClientBuilder {
         if self.keyring.is_empty() {
             return Ok(None);
         }
-        // Token requests are hidden from the taps on the agent's traffic.
+        // Token requests are hidden from the observers of the agent's traffic.
         let http = self.http.clone().without_observers().limit(MAX_OF_TOKENS);
         self.keyring
             .for_card(card, &Origin::of(&self.url)?, &http.build())

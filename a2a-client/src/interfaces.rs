@@ -34,7 +34,7 @@ struct SupportedInterface {
 
 impl Interfaces {
     /// Collects the supported interfaces of `card`, with each transport adapted by `dress`. Errors:
-    /// there are none.
+    /// no interface is supported.
     pub fn of(
         card: &AgentCard,
         dress: impl Fn(&AgentInterface, HttpTransport) -> HttpTransport,
@@ -84,8 +84,8 @@ impl Transport for Interfaces {
         Box::pin(async move {
             let first = self.current.load(Ordering::Relaxed);
             let mut index = first;
-            // A server that is away is so for all of its interfaces. One that comes back meanwhile must not be called
-            // in an older version for that.
+            // A server that is unreachable is so on all of its interfaces. If it recovers meanwhile, that must not
+            // lead to calls in an older version.
             let mut unreachable = Vec::new();
             loop {
                 let tried = &self.supported[index];

@@ -131,7 +131,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// Retry budget: every call earns a part of a retry, and every retry costs one.
 #[derive(Debug)]
 struct Budget {
-    /// In hundredths of a retry.
+    /// Saved retries, in hundredths.
     saved: AtomicU32,
     earned: u32,
     most: u32,

@@ -17,7 +17,7 @@ pub struct Retrying<T> {
 }
 
 impl<T> Retrying<T> {
-    /// Calls `inner`, as often as `retries` allows.
+    /// Creates a transport that calls `inner` and retries as `retries` allows.
     pub fn new(inner: T, retries: Retries) -> Self {
         Self { inner, retries }
     }
@@ -101,7 +101,7 @@ pub(crate) fn cannot_be_done_twice(request: &Request, retries: &Retries) -> bool
         // Idempotent by specification 1.0 §3.3.1 and §3.1.10; older versions do not differ.
         | Request::CancelTask(_)
         | Request::DeleteTaskPushNotificationConfig(_) => true,
-        // Without an id each would create another webhook.
+        // Without an id, each attempt would create another webhook.
         Request::CreateTaskPushNotificationConfig(config) => {
             !config.id.is_empty()
         }

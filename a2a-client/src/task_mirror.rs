@@ -24,7 +24,7 @@ pub(crate) struct TaskMirror {
 pub(crate) enum Containment {
     Yes,
     No,
-    /// The snapshot has it, or one just like it.
+    /// The snapshot has this event or an identical one.
     Maybe,
 }
 
@@ -87,7 +87,7 @@ impl TaskMirror {
         self.task.as_ref().is_some_and(|known| known.id == task.id)
     }
 
-    /// Returns whether an event is the end of the task, and neither it nor what was before has anything of an answer.
+    /// Returns whether an event ends the task while neither it nor the events before it have any answer.
     pub(crate) fn lacks_answer(&self, event: &Event) -> bool {
         let Event::StatusUpdate(update) = event else {
             return false;

@@ -55,8 +55,8 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Returns a JSON text with its [unsafe](is_unsafe) characters escaped as in JSON, like `\u001b`: it still says the
-/// same. Line breaks between its values stay.
+/// Returns a JSON text with its [unsafe](is_unsafe) characters escaped as in JSON, like `\u001b`: its value is
+/// unchanged. Line breaks between its values stay.
 pub fn escape_json(json: &str) -> Cow<'_, str> {
     replace(
         json,

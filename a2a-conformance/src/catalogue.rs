@@ -78,7 +78,7 @@ mod tests {
         assert!(undeclared.is_empty(), "{undeclared:#?}");
     }
 
-    /// So at run time only an answer of the agent can lack what a template names.
+    /// So at run time a template can fail only because an answer of the agent lacks a member.
     #[test]
     fn templates_name_what_is_given_or_was_answered_before() {
         const GIVEN: &[&str] = &[

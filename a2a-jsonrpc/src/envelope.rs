@@ -12,7 +12,7 @@ use crate::{Fault, Id, Limits, Reason};
 
 /// An object that has passed validation, with its members as they were written.
 ///
-/// A member that is absent is `None`, one that is null is not: JSON-RPC distinguishes them.
+/// An absent member is `None`, a null member is not, because JSON-RPC distinguishes them.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(Eq, PartialEq))]
 pub(crate) struct Envelope<'a> {

@@ -22,7 +22,7 @@ use crate::turn::Turn;
 /// Each turn runs in a tokio task of its own, apart from the connection of its caller. Long computations belong to
 /// [`spawn_blocking`](tokio::task::spawn_blocking), as in all asynchronous code.
 pub trait Agent: Send + Sync + 'static {
-    /// Takes one turn of a conversation: from a message to an answer, or to a question back.
+    /// Takes one turn of a conversation: from a message to an answer or a question.
     fn run(&self, turn: Turn) -> impl Future<Output = Result<(), Failure>> + Send;
 }
 
@@ -82,7 +82,7 @@ impl<A: Agent> ErasedAgent for A {
         pending: Arc<PendingMessage>,
     ) -> BoxFuture<'_, TurnResult> {
         let turn = Turn::new(writer, pending);
-        // A function may panic before there is a future.
+        // The function may panic before it returns a future.
         let run = async { Agent::run(self, turn).await };
         Box::pin(AssertUnwindSafe(run).catch_unwind())
     }

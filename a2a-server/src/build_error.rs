@@ -52,7 +52,7 @@ pub enum BuildError {
         "the card states other security of the skill `{0}` than the authorizer checks: leave its requirements out of the card, and they are derived"
     )]
     OtherSkillSecurity(String),
-    /// There are scopes of a skill that the card does not have.
+    /// Scopes are set for a skill that the card does not have.
     #[error("the authorizer has scopes of the skill `{0}`, which the card does not have")]
     UnknownSkill(String),
     /// The card promises webhooks, but there are no trust anchors to verify `https` receivers.

@@ -138,11 +138,11 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the authenticator of callers by HTTP, and with it the security of the card: the schemes and
-    /// requirements that the authenticator [checks](Authenticator::security) are written into the cards, in
-    /// the form of every version. A card that states others is an error of [`build`](Self::build), and so is a card that
-    /// requires credentials without an authenticator: [`AllowAnonymous`](crate::AllowAnonymous) is the one for a server
-    /// whose callers are authenticated by the program around it.
+    /// Sets the authenticator of callers by HTTP, and with it the security of the card: the schemes and requirements
+    /// that the authenticator [checks](Authenticator::security) are written into the cards, in the form of every
+    /// version. If the card states others, [`build`](Self::build) fails; it also fails if the card requires credentials
+    /// and there is no authenticator. Use [`AllowAnonymous`](crate::AllowAnonymous) if the program around the server
+    /// authenticates callers.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.authenticator = Some(authenticator.into());
         self
@@ -155,7 +155,7 @@ impl ServerBuilder {
     }
 
     /// Sets the function that permits calls by HTTP, or returns the reason to refuse them. It is called before
-    /// any task is looked up. Tasks of others are not found whatever it says.
+    /// any task is looked up. Whatever it returns, tasks of other callers are not found.
     pub fn authorize(
         self,
         authorize: impl Fn(&Principal, &CallRequest) -> Result<(), AuthError> + Send + Sync + 'static,
@@ -190,16 +190,16 @@ impl ServerBuilder {
         self
     }
 
-    /// Limits how long a turn waits for a shared store that is not available, as a database that is restarted; 10 minutes
-    /// by default. After that the turn is interrupted: once the store is back, its task is recovered like the tasks of a
-    /// server that died, by [`recovery`](Self::recovery).
+    /// Limits how long a turn waits for a shared store that is not available, like a database during a restart; 10
+    /// minutes by default. After that the turn is interrupted: once the store is back, its task is recovered like the
+    /// tasks of a server that died, by [`recovery`](Self::recovery).
     pub fn max_outage(mut self, limit: Duration) -> Self {
         self.max_outage = limit.min(MAX_DURATION);
         self
     }
 
     /// Sets whether text that is added to an artifact while an earlier append is being written becomes one
-    /// event with what follows it, up to 4 KiB; true by default. Nothing waits for more text to come.
+    /// event with what follows it, up to 4 KiB; true by default. Text is never delayed to wait for more.
     pub fn merge_chunks(mut self, merge: bool) -> Self {
         self.merges_chunks = merge;
         self
@@ -215,7 +215,7 @@ impl ServerBuilder {
 
     /// Sets for how long a message is recognised when it is sent again: its sender shares the outcome of
     /// the first, and is refused if the same id has other content. 24 hours by default, and for as long as
-    /// it is being answered; zero takes every message for a new one, for callers that use ids twice.
+    /// it is being answered; zero treats every message as new, for callers that reuse ids.
     pub fn idempotency_window(mut self, period: Duration) -> Self {
         self.remember = period.min(MAX_DURATION);
         self
@@ -260,8 +260,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the policy of webhooks that may be called; by default public ones by `https`. The card promises push
-    /// notifications from then on.
+    /// Sets the policy of webhooks that may be called; by default public ones by `https`. The card then offers
+    /// push notifications.
     #[cfg(feature = "webhooks")]
     pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
         self.webhooks = Some(policy);
@@ -282,9 +282,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the delays after which a notification that a webhook did not take is sent again; by default 5 s,
-    /// 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a fifth, and longer if the webhook's
-    /// `Retry-After` says so. After the last the notification is a dead letter, and the webhook's next one goes.
+    /// Sets the delays after which a notification that a webhook did not take is sent again; by default 5 s, 5
+    /// min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a fifth, and longer if the webhook's
+    /// `Retry-After` says so. After the last attempt the notification is a dead letter, and the next one of the
+    /// webhook is sent.
     #[cfg(feature = "webhooks")]
     pub fn retry_webhooks(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.pauses = Some(pauses.into_iter().collect());
@@ -365,7 +366,8 @@ impl ServerBuilder {
             );
             Arc::new(MemoryStore::default())
         });
-        // Without keys, too: it refuses what was sealed before.
+        // The wrapper is used without keys, too, because it refuses webhooks that were sealed
+        // before.
         #[cfg(feature = "webhooks")]
         let store: Arc<dyn Store> = Arc::new(EncryptedStore::new(store, self.sealing));
         let store = match is_timed {
@@ -452,7 +454,7 @@ impl ServerBuilder {
 
 #[cfg(feature = "card-signature")]
 impl ServerBuilder {
-    /// Signs the cards, which are complete by now.
+    /// Signs the cards. Must come after every change to them.
     fn sign_cards(&mut self) -> Result<(), BuildError> {
         let Some(keys) = self.card_keys.clone() else {
             return Ok(());
@@ -526,5 +528,5 @@ fn promise(
     }
 }
 
-/// Practically unlimited, and still a time that can be added to the present.
+/// Practically unlimited, and small enough to be added to the current time.
 const MAX_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

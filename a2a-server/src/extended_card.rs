@@ -10,9 +10,9 @@ use crate::card_security::CardSecurity;
 /// Source of the card for callers that authenticate.
 #[derive(Clone)]
 pub(crate) enum ExtendedCard {
-    /// The same for all.
+    /// The same card for all callers.
     Same(AgentCard),
-    /// One for each, with the security that it has to state.
+    /// A card for each caller, with the security that it has to state.
     Each(CardOfPrincipal, Option<CardSecurity>),
 }
 
@@ -34,7 +34,7 @@ impl ExtendedCard {
     }
 }
 
-/// Answers with the card for a caller, if there is one for it.
+/// Returns the card for a caller, if that caller has one.
 pub(crate) fn answer(
     extended: Option<&ExtendedCard>,
     is_promised: bool,

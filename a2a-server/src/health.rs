@@ -14,7 +14,7 @@ use crate::store::{IdempotencyKey, Owner, StoreError};
 /// Known readiness of a server.
 #[derive(Default)]
 pub(crate) struct Health {
-    /// Cancelled once no more requests are wanted.
+    /// Cancelled once the server should get no more requests.
     draining: CancellationToken,
     /// Time of the last probe of the store, and whether the store answered.
     store: Mutex<Option<(Instant, bool)>>,
@@ -62,9 +62,9 @@ impl Health {
     }
 }
 
-/// Asks for a task that is not there, and has its webhook deleted: that goes through all that reading
-/// and writing go through, and neither finds nor changes anything. A store that could not write the last
-/// time has to show that it can: it writes an answer that it may forget after a second.
+/// Reads a task that does not exist and deletes a webhook of it, which takes the same path as real reads
+/// and writes but finds and changes nothing. If the last write failed, the store must also write a
+/// record, which it may drop after a second.
 async fn ask(store_handle: &StoreHandle) -> Result<(), StoreError> {
     let store = &store_handle.store;
     let (owner, nothing) = (Owner::from(Principal::anonymous()), TaskId::random());
@@ -112,7 +112,7 @@ mod tests {
             for _ in 0..times {
                 assert!(health.store_answers(&store_handle).await);
             }
-            // One answer each of a read and of a write.
+            // One read and one write per probe.
             let recorded = recorder.snapshotter().snapshot().into_vec().into_iter();
             let answers = recorded.map(|(.., value)| match value {
                 DebugValue::Histogram(answers) => answers.len(),

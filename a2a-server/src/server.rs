@@ -53,15 +53,15 @@ impl Server {
         &self.inner.tenants
     }
 
-    /// Reports from now on that it is not [ready](Readiness), and answers as before: so that load balancers
-    /// choose other servers, before it is [shut down](Self::shutdown).
+    /// Reports from now on that it is not [ready](Readiness), but answers as before, so that load balancers
+    /// choose other servers before it is [shut down](Self::shutdown).
     pub fn drain(&self) {
         self.inner.health.drain();
     }
 
-    /// Ends the server's work: takes no more messages, lets turns come to their end for as long as `grace`,
-    /// gives back the tasks of turns that did not, and ends streams. Followers go on where they stopped,
-    /// here after a restart or at another process of the same store.
+    /// Ends the server's work: accepts no more messages, waits for running turns for at most `grace`, gives
+    /// back the tasks of unfinished turns, and ends streams. Followers continue where they stopped, here
+    /// after a restart or at another process of the same store.
     pub async fn shutdown(&self, grace: Duration) {
         let engine = &self.inner.engine;
         self.drain();
@@ -136,7 +136,7 @@ impl Transport for Server {
     }
 }
 
-/// Each operation has a box of its own: none is to carry about what the others need.
+/// Each operation has its own box, so that no future has the size of the largest one.
 fn answer(server: &ServerState, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
     let mut context = call.context;
     let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());

@@ -306,7 +306,7 @@ impl Turn {
         self.writer.keeps_steps()
     }
 
-    /// Gives the task an artifact or a chunk of one: [`Turn::artifact`] is the comfortable way.
+    /// Gives the task an artifact or a chunk of one; [`Turn::artifact`] is more convenient.
     pub fn publish(
         &self,
         update: ArtifactUpdate,
@@ -327,8 +327,8 @@ impl Turn {
         .await
     }
 
-    /// Lets waiting callers have the task as it stands, because this will take long. Callers of 1.0 go on
-    /// waiting: their specification (§3.2.2) promises them an ended or interrupted task.
+    /// Returns the current task to waiting callers, because the turn will take long. Callers of 1.0
+    /// continue to wait: their specification (§3.2.2) promises them an ended or interrupted task.
     pub async fn respond_early(&self) -> Result<(), UpdateError> {
         self.writer.respond_early().await
     }
@@ -380,9 +380,9 @@ fn messages_of(task: Task) -> impl Iterator<Item = Message> {
     task.history.into_iter().chain(status).chain(artifacts)
 }
 
-/// Writing takes room only while it lasts: agents wait for other things most of the time, and there
-/// are as many of them as there are streams. The update is in the box from the beginning: an
-/// `async fn` would have room for it, too.
+/// Boxed, so that a turn holds the memory for writing only while it writes: there are as many turns
+/// as streams, and they mostly wait for other things. The update is in the box from the beginning,
+/// because an `async fn` would hold it, too.
 fn boxed<'t>(
     writing: impl Future<Output = Result<(), UpdateError>> + Send + 't,
 ) -> BoxFuture<'t, Result<(), UpdateError>> {
@@ -408,7 +408,7 @@ impl<'t> ArtifactBuilder<'t> {
     /// Adds a part.
     pub fn part(mut self, part: Part) -> Self {
         if self.artifact.parts.is_empty() {
-            // Most have one, and are kept for long.
+            // Most artifacts have one part, and are kept for long.
             self.artifact.parts.reserve_exact(1);
         }
         self.artifact.parts.push(part);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use a2a_types::reading::Violation;
 use a2a_types::{ErrorKind, Operation, ProtocolVersion};
 
-/// Reason for which a call did not get its answer.
+/// Reason why a call got no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -50,10 +50,10 @@ pub enum Error {
     /// There are no credentials that the agent accepts; nothing was sent.
     #[error("no credentials that the agent accepts: {0}")]
     Credentials(String),
-    /// The card is not signed by anyone that the caller trusts; nothing was sent to where it points.
+    /// The card has no signature that the caller trusts; nothing was sent to its URLs.
     #[error("the card cannot be trusted: {0}")]
     Unverified(String),
-    /// The operation is for one of several, and the caller named none.
+    /// The operation applies to one of several objects, and the caller named none.
     #[error("{0}")]
     Ambiguous(String),
     /// The agent's answer violates the protocol.
@@ -67,7 +67,7 @@ pub enum Error {
         /// Description of the fault.
         problem: String,
     },
-    /// The agent sent more than we take.
+    /// The agent sent more than the limit.
     #[error("the {what} is larger than {limit} bytes{}", setting(what))]
     TooLarge {
         /// The head, body, line, event, or task.
@@ -129,7 +129,7 @@ pub enum Phase {
     Connect,
     /// The head of the answer.
     FirstByte,
-    /// More of the answer.
+    /// The next bytes of the answer.
     Idle,
     /// The complete answer, if it is not a stream.
     Body,
@@ -181,7 +181,7 @@ impl Error {
         }
     }
 
-    /// Returns the error for a caller further on: the agent's error or refusal as it is, every other only as an
+    /// Returns the error to pass on to a caller: an error or refusal of the agent unchanged, any other as an
     /// internal error.
     pub fn into_answer(self) -> a2a_types::Error {
         match self {

@@ -201,7 +201,7 @@ enum MetricType {
     Histogram,
 }
 
-/// A row of the table, and the keys that it was recorded with.
+/// A row of the table, with the keys recorded so far.
 #[derive(Debug)]
 struct Metric<const N: usize> {
     row: Row,
@@ -266,7 +266,7 @@ fn is_same<const N: usize>(one: &[&'static str; N], other: &[&'static str; N]) -
     pairs.all(|(one, other)| std::ptr::eq(*one, *other))
 }
 
-/// Spreads addresses that differ in little: Fibonacci hashing.
+/// Spreads similar addresses by Fibonacci hashing.
 const MIX: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
 
 /// Target and level of the metrics, for recorders that filter.

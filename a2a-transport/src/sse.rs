@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::Error;
 
-/// Comment that keeps an idle stream alive. Every client measured takes it.
+/// Comment that keeps an idle stream alive. Every tested client accepts it.
 pub const PING: &[u8] = b": ping\n\n";
 
 /// Writes one event: `[id: N\n][event: name\n]data: <one line>\n\n`.

@@ -154,7 +154,7 @@ fn requirements(
         return Ok(canonical);
     };
     let read: Vec<Requirement> = serde_json::from_value(security)
-        .map_err(|_| "`security` is no list of schemes with their scopes".to_owned())?;
+        .map_err(|_| "`security` is not a list of schemes with their scopes".to_owned())?;
     let convert = |requirement| match requirement {
         Requirement::Older(requirement) => requirement.into(),
         Requirement::Canonical { schemes } => SecurityRequirement { schemes },

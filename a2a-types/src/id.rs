@@ -1,4 +1,4 @@
-//! Identifiers. Each kind has its own type, so that none can stand in for another.
+//! Identifiers. Each kind has its own type, so that they cannot be confused.
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -87,7 +87,7 @@ impl Visitor<'_> for CountVisitor {
     fn visit_f64<E: Error>(self, number: f64) -> Result<Count, E> {
         let is_whole = number.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&number);
         match is_whole {
-            // In range and whole, as just checked: nothing is cut.
+            // Checked above to be in range and whole, so the cast is exact.
             true => Ok(Count(number as u32)),
             false => Err(E::invalid_value(Unexpected::Float(number), &self)),
         }

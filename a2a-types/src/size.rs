@@ -1,8 +1,8 @@
-//! Bytes of memory that JSON, events and tasks take.
+//! Memory sizes of JSON, events and tasks, in bytes.
 //!
-//! Stores, readers and clients bound by them what a peer can make them keep. Everything counts as the allocator of
-//! glibc gives it, lists with the room that they have left. What was read from JSON counts right within a fifth; a
-//! map that was built from sorted members at once is denser, and counts for up to half too much.
+//! Stores, readers and clients use them to bound the memory that a peer can occupy. Sizes are those of the glibc
+//! allocator, spare capacity of lists included. Values read from JSON are counted to within a fifth; a map built
+//! at once from sorted members is denser and may be counted up to 50 % too large.
 
 use std::sync::Arc;
 

@@ -275,7 +275,7 @@ impl Group {
         }
     }
 
-    /// Leaves what the command has started, as it has ended by itself.
+    /// Leaves the processes that the command started alone, since the command has ended by itself.
     fn has_ended(&mut self) {
         #[cfg(unix)]
         {
@@ -283,7 +283,8 @@ impl Group {
         }
     }
 
-    /// Ends the command and what it has started: by SIGTERM, and by SIGKILL what does not end with it or soon.
+    /// Ends the command and the processes that it started: by SIGTERM first, and by SIGKILL once the command
+    /// has ended or the grace period is over.
     async fn terminate(self, mut child: Child) -> Result<(), TurnFailure> {
         #[cfg(unix)]
         if let Some(id) = self.id {
@@ -299,7 +300,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(id) = self.id {
-            // Those that have ended need no signal.
+            // Processes that have ended need no signal.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
     }

@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     /// There is no card at the place.
     #[error("{0}")]
     NoCard(String),
-    /// The card is not one.
+    /// The document is not a card.
     #[error("{0}")]
     InvalidCard(String),
     /// An error of the protocol that is known before anything is sent.

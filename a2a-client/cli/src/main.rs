@@ -336,7 +336,7 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
         Command::Chat(options) => command::chat::run(options, screen).await,
         #[cfg(feature = "conformance")]
         Command::Conformance(options) => command::conformance::run(options, screen).await,
-        // It needs what was parsed: `main` runs it.
+        // `main` runs this command, because it needs the parser.
         Command::Config(_) => Ok(()),
         Command::Inspect(options) => command::inspect::run(options, screen).await,
         Command::DemoServer(options) | Command::Serve(options) => {

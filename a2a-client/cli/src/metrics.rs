@@ -80,7 +80,7 @@ fn answer(
     headers: &HeaderMap,
 ) -> Response<Body> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    // As with the agent: a web page could reach a loopback address by a host name of its own.
+    // As for the agent: a web page could reach a loopback address by a host name of its own.
     let (status, text) = match hosts.has(host.unwrap_or_default()) {
         false => (StatusCode::FORBIDDEN, "unknown host\n".to_owned()),
         true if method == Method::GET => (StatusCode::OK, collected.render()),

@@ -1,4 +1,4 @@
-//! Changes, told to pages as Server-Sent Events.
+//! Changes, sent to pages as Server-Sent Events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Changes {
             },
             Ok(_) | Err(_) => Change::lagged(),
         };
-        // An error is that the last page was closed meanwhile.
+        // It fails only if the last page was closed meanwhile.
         let _ = self.0.send(change);
     }
 }

@@ -12,7 +12,7 @@ use crate::problem::Problem;
 /// A body in JSON. Requires `Content-Type: application/json`.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
-/// The parameters of the query. One with an empty value is as good as none.
+/// The parameters of the query. A parameter with an empty value counts as absent.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {

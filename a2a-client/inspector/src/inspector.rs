@@ -185,7 +185,7 @@ impl InspectorBuilder {
     }
 }
 
-/// Connections of pages at once.
+/// Maximum number of open connections of pages.
 const MAX_CONNECTIONS: usize = 256;
 /// Time that open requests may go on after shutdown.
 const GRACE: Duration = Duration::from_millis(200);

@@ -32,7 +32,7 @@ pub(crate) async fn file(request: Request) -> Response {
     );
     let headers = [
         (CONTENT_TYPE, content_type(path).to_owned()),
-        // Asked for again each time: another version may listen at this address.
+        // Not cached: another version of the program may listen at this address later.
         (CACHE_CONTROL, "no-cache".to_owned()),
         (ETAG, tag.clone()),
     ];

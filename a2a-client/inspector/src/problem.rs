@@ -68,7 +68,7 @@ impl Problem {
     pub(crate) fn unread_card(mut self, card: &[u8]) -> Self {
         if self.kind == Some(MALFORMED) {
             self.hint =
-                Some("what this address answers is no card that can be read; Wire shows it");
+                Some("the answer of this address is not a card that can be read; Wire shows it");
             self.card = Some(String::from_utf8_lossy(card).into_owned());
         }
         self

@@ -32,7 +32,7 @@ impl Challenge {
         while let Some(word) = scanner.word() {
             let value = scanner.value();
             if let Some(value) = value {
-                // Without a scheme before it, it belongs to nothing.
+                // A parameter before any scheme is ignored.
                 if let Some(challenge) = challenges.last_mut() {
                     challenge.add(word, value);
                 }

@@ -187,7 +187,7 @@ impl OAuth {
         if got.len() >= CAPACITY
             && let Some(other) = got.keys().next().cloned()
         {
-            // Any one will do: it is fetched again on demand.
+            // Evicts any entry: it is fetched again on demand.
             got.remove(&other);
         }
         let (client, flow) = (self.client.clone(), self.flow.clone());

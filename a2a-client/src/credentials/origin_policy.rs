@@ -38,8 +38,8 @@ impl OriginPolicy {
         self.own(url)
     }
 
-    /// Returns whether the caller named the origin of an address: its metadata is then trusted
-    /// likewise.
+    /// Returns whether the caller named the origin of an address: its metadata is then trusted,
+    /// too.
     pub(super) fn names(&self, url: &str) -> bool {
         Origin::of(url).is_ok_and(|origin| self.named.contains(&origin))
     }
@@ -51,7 +51,7 @@ pub(super) fn origin(url: &str) -> Result<Origin, String> {
     let origin = Origin::of(url).ok().filter(|_| !url.contains('@'));
     origin.ok_or_else(|| {
         let url = printable(url);
-        format!("`{url}` is no address: expected `https://host[:port][/path]`")
+        format!("`{url}` is not an address: expected `https://host[:port][/path]`")
     })
 }
 

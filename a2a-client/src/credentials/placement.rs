@@ -75,7 +75,7 @@ impl Placement {
         let name = match parsed {
             Ok(name) if !is_reserved(&name) => name,
             Ok(name) => return Err(format!("the header `{name}` is not for credentials")),
-            Err(_) => return Err(format!("`{}` is no name of a header", printable(name))),
+            Err(_) => return Err(format!("`{}` is not the name of a header", printable(name))),
         };
         let value = header::value(&name, value)?;
         Ok(Self::Header(name, value))

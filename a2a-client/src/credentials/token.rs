@@ -141,7 +141,7 @@ pub(super) fn read(fetched: &FetchResponse) -> Result<Token, TokenError> {
         Some(Some(life)) => Some(life),
         Some(None) => {
             return Err(broken(
-                "gave a token with an `expires_in` that is no positive number of seconds",
+                "gave a token with an `expires_in` that is not a positive number of seconds",
             ));
         }
     };

@@ -163,7 +163,7 @@ impl State {
     /// Stores the outcome of the fetch, if it has ended.
     fn land(&mut self) {
         let Some(fetch) = &self.fetch else { return };
-        // In this order: a fetch that ends after the first line is stored the next time.
+        // The order matters: a fetch that ends after the first line is stored at the next call.
         let has_ended = fetch.outcome.has_changed().is_err();
         let outcome = fetch.outcome.borrow().clone();
         if outcome.is_none() && !has_ended {

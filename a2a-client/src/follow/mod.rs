@@ -31,7 +31,7 @@ pub(crate) struct Follower {
     /// Outputs to return to the caller before the state machine goes on.
     queue: VecDeque<Output>,
     state: FollowState,
-    /// The end of a task whose stream has told states only, until the stream ends.
+    /// Final event of a task whose stream had only states, held back until the stream ends.
     withheld: Option<Event>,
     /// Sequence number of the last event returned; `None` after an event that was derived by comparing snapshots.
     pub(crate) sequence: Option<u64>,
@@ -104,7 +104,7 @@ enum Purpose {
     ReadTask(Option<Stream>),
     /// Reads the task once more before this final event is returned.
     ConfirmEnd(Event),
-    /// Reads the task before this final event is returned, because its stream told states only.
+    /// Reads the task before this final event is returned, because its stream had only states.
     ReadAnswer(Event),
 }
 

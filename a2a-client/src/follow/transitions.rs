@@ -278,7 +278,7 @@ impl Follower {
 
     fn on_event(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> FollowState {
         if let Some(withheld) = self.withheld.take() {
-            // It was not the end of the stream.
+            // The stream continues after this event.
             self.mirror.apply(&withheld);
             self.queue.push_back(Output::Told(withheld));
         }
@@ -288,7 +288,7 @@ impl Follower {
         };
         match (stream.position, event) {
             (Position::InOrder, Event::Task(task)) if self.mirror.knows(&task) => {
-                // Some agents send the whole task again: what is new is told.
+                // Some agents send the whole task again; only the differences are returned.
                 self.compare(task);
                 self.failures = 0;
                 (self.resume_after, self.sequence) = (sequence, sequence.or(self.sequence));
@@ -348,7 +348,7 @@ impl Follower {
         FollowState::Streaming(stream.on(Position::InOrder))
     }
 
-    /// Ends, after the task was read if its stream told states only.
+    /// Ends; if the stream had only states, the task is read first.
     pub(super) fn end_of_stream(&mut self) -> FollowState {
         match self.withheld.take() {
             Some(last) => self.request(Purpose::ReadAnswer(last)),
@@ -356,7 +356,7 @@ impl Follower {
         }
     }
 
-    /// Returns whether an event is the end of a task, and nothing of an answer was in the stream.
+    /// Returns whether an event ends a task whose stream had no part of an answer.
     fn lacks_answer(&self, event: &Event) -> bool {
         let is_sent = self.subject.message.is_some() && self.follows();
         is_sent && self.profile.is_none() && self.mirror.lacks_answer(event)
@@ -404,8 +404,8 @@ impl Follower {
         self.retry(error, Purpose::Subscribe)
     }
 
-    /// Switches to polling after an event above the size limit of events: its content is in the task,
-    /// whose limit is another. Every new stream might begin with an event as large.
+    /// Switches to polling after an event above the size limit of events: the task, which has a
+    /// separate limit, has its content. A new stream might begin with an equally large event.
     fn too_large_to_stream(&mut self, error: Error) -> FollowState {
         let purpose = Purpose::ReadTask(None);
         if self.build_request(&purpose).is_none() {
@@ -491,8 +491,8 @@ impl Follower {
 /// A stream that has lasted this long counts as a success even without events.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
 
-/// Number of streams in a row whose connections may break before any event until the task is polled. A connection that
-/// breaks says less about the agent than its refusal: that is taken for its word the second time.
+/// Number of streams in a row whose connections may break before any event until the task is polled. A broken
+/// connection says less about the agent than a refusal, of which two are enough.
 const MAX_BROKEN: u32 = 8;
 
 /// Number of buffered events read from a stream before the task is read.
@@ -508,7 +508,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Polls that find a state that the version does not have, and no change, until the task counts as ended.
 const MAX_UNKNOWN_POLLS: u32 = 2;
 
-/// Time in which an agent has to answer with a task whose end it has told.
+/// Time in which an agent must return a task after it has reported the end of that task.
 const MAX_ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 /// Longest pause between polls.

@@ -130,7 +130,7 @@ impl JwksSource {
     /// due.
     pub(super) async fn find(&self, kid: Option<&str>) -> Result<Jwk, KeyError> {
         if let Some(mut fetching) = self.refresh_if_due(kid) {
-            // Nothing is ever sent: this ends with the fetch.
+            // No value is ever sent: the wait ends when the fetch drops its sender.
             let _ = fetching.changed().await;
         }
         let state = self.0.lock();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn keys_rotate() {
+    async fn unknown_key_id_fetches_keys_once_for_all_callers() {
         let (old, new) = (key(), key());
         let published = TestKeys::default();
         published.publish(&[&old]);

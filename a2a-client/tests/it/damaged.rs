@@ -1,4 +1,5 @@
-//! Answers, streams and cards with one damaged member: what is readable is read, and the damage is told.
+//! Answers, streams and cards with one damaged member: the readable part is read, and the damage is
+//! reported.
 
 use a2a_client::read_card_in;
 use a2a_jsonrpc::{Id, Limits};

@@ -103,7 +103,7 @@ async fn a_card_without_a_trusted_signature_is_refused_before_any_call() {
 #[tokio::test]
 async fn members_that_were_not_signed_are_ignored() {
     let own = key();
-    // As if the signer knew 1.0 only, and a member that 0.3 reads was added later.
+    // The signer knew only 1.0, and members that 0.3 reads were added later.
     let (client, _) = connected(trusting(&own), |card| {
         let mut card = signed(card, &own);
         card["url"] = "http://elsewhere.example/".into();

@@ -61,7 +61,7 @@ faults! {
     WrongUrl;
     /// The conversation is forgotten.
     LostContext;
-    /// The text is not what was meant.
+    /// The text is not the documented one.
     WrongText;
     /// A task other than the one meant is named.
     WrongTask;

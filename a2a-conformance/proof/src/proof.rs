@@ -10,8 +10,8 @@ use a2a_conformance::requirement::Role;
 /// Extent of the runs that prove something.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Extent {
-    /// In one version and binding: the suite for what is right and for one mutant in three, and for
-    /// the others what is near their bugs.
+    /// In one version and binding. The whole suite is run against the controls and against one
+    /// mutant in three; the checks near its bug are run against each other mutant.
     Brief,
     /// In addition, the checks named for a bug on every interface on which it shows, and the controls on every interface
     /// on which they are correct.

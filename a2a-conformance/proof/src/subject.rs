@@ -90,7 +90,7 @@ pub async fn prove_all(
     Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
 }
 
-/// Tests one mutant or control, on a thread of its own: it does not wait for the others.
+/// Tests one mutant or control, on its own thread, so that it does not wait for the others.
 async fn prove(subject: &Subject, extent: Extent) -> Result<Proof, String> {
     let (subject, name) = (subject.clone(), subject.name());
     let runtime = Handle::current();

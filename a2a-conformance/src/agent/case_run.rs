@@ -40,7 +40,7 @@ pub(super) enum StopReason {
     InvalidCase(String),
     /// An earlier answer of the agent lacks what a step needs, as this says.
     SetupFailed(String),
-    /// A step on which later steps depend was not met.
+    /// A step that later steps depend on was not met.
     Unmet,
 }
 

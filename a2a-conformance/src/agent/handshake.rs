@@ -21,7 +21,7 @@ pub(super) async fn is_accepted(url: &str, version: &str, limit: Duration) -> Re
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let connecting = TcpStream::connect((host, uri.port_u16().unwrap_or(443)));
     let connected = timeout(limit, connecting).await;
-    // A server may keep those away that sent it odd handshakes before.
+    // A server may block peers that sent it odd handshakes before.
     let Ok(Ok(mut stream)) = connected else {
         return Ok(false);
     };

@@ -16,9 +16,9 @@ pub(crate) const NOTIFICATION: Awaited = "notification";
 
 /// The patience with an agent, on all its interfaces.
 ///
-/// Every request has its full time, until nothing at all has come many times in a row. From then on everything is awaited
-/// for a small part of the time. So is what did not come many times in a row, though other things came. What comes after
-/// all has the full time again.
+/// Every request has its full time until nothing at all has come many times in a row. From then on the suite waits only
+/// a small part of the time for everything. The same holds for one kind of answer that has not come many times in a row
+/// although others came. A kind that comes after all has the full time again.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     state: Mutex<State>,
@@ -26,7 +26,7 @@ pub(crate) struct Patience {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of times that something was awaited in vain.
+    /// Number of waits that ended without an answer.
     spent: u32,
     /// Number of times in a row that it did not come.
     missed: BTreeMap<Awaited, u32>,
@@ -45,7 +45,7 @@ impl Patience {
         }
     }
 
-    /// Returns whether the suite has waited in vain for long.
+    /// Returns whether the suite has waited too long without an answer.
     pub(crate) fn is_spent(&self) -> bool {
         self.state().spent >= MAX_SILENCE
     }
@@ -65,7 +65,7 @@ impl Patience {
         state.silence = 0;
     }
 
-    /// Notes that a part came: of a stream, which may have no end.
+    /// Notes that a part of a stream came, since the stream may have no end.
     pub(crate) fn note_part(&self, awaited: Awaited) {
         self.state().missed.remove(awaited);
     }

@@ -75,7 +75,7 @@ impl Drop for Process {
             && let Ok(id) = i32::try_from(id)
             && let Some(group) = rustix::process::Pid::from_raw(id)
         {
-            // With all that it has started; it may have ended by itself.
+            // Kills the process with its children; it may have ended already.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }

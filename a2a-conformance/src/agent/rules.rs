@@ -69,7 +69,7 @@ fn notification_signature(target: &Target, _: ProtocolVersion, value: &Value) ->
         let key = keys.find(id.as_deref()).ok_or(TokenError::Key)?;
         key.verify_without_expiry(token, now)
     };
-    // Both may have a key of this id.
+    // Both sets may have a key with this id.
     let verified = verified_by(&published).or_else(|problem| match verified_by(&trusted) {
         Err(TokenError::Key) => Err(problem),
         verified => verified,
@@ -252,7 +252,7 @@ fn card_no_conflicting_urls(_: &Target, _: ProtocolVersion, card: &Value) -> Vec
 /// Checks that the card has a signature over itself by a trusted key (1.0 §8.4).
 fn card_signature(target: &Target, _: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
     let keys = target.card_keys.clone().unwrap_or_default();
-    // Not the form of §8.4.1.
+    // The form of the SDKs is not that of §8.4.1.
     let verifier = CardVerifier::new(keys).refuse(SignatureForm::Sdk);
     let problem = verifier.verify(card).err();
     let broken = problem.and_then(|problem| {

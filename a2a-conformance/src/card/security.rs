@@ -111,7 +111,7 @@ fn schemes(card: &Value, found: &mut Problems) {
             .iter()
             .filter(|kind| scheme[**kind].is_object())
             .count();
-        // The form of 0.3 is told as such.
+        // A scheme in the form of 0.3 is reported separately.
         if kinds != 1 && (kinds > 1 || scheme["type"].is_null()) {
             let problem = format!(
                 "expected exactly one of {}, found {kinds}",

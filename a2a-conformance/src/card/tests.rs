@@ -215,7 +215,7 @@ fn versions_are_detected() {
 }
 
 #[test]
-fn settings_of_a_scheme_are_no_secret() {
+fn settings_of_a_scheme_are_not_a_secret() {
     let settings = r#"{\"tokenUrl\": \"https://a.example/token\"}"#;
     let card = format!(
         r#"{{"url": "https://a.example", "authentication": {{"schemes": ["OAuth2"], "credentials": "{settings}"}}}}"#

@@ -1,4 +1,4 @@
-//! Equality of JSON values: by value, and as ProtoJSON has it.
+//! Equality of JSON values, exact and by the rules of ProtoJSON.
 
 use serde_json::Value;
 

@@ -56,12 +56,12 @@ pub struct Case {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaseScope {
-    /// One in every protocol version and binding.
+    /// One run in every protocol version and binding.
     #[default]
     Interface,
-    /// One in every protocol version, in any binding.
+    /// One run in every protocol version, in any binding.
     Version,
-    /// One in all.
+    /// A single run.
     Agent,
 }
 
@@ -374,7 +374,7 @@ impl Step {
             if let Some(name) = name
                 && streams(name) != Some(wanted)
             {
-                problems.push(format!("`{name}` is no such operation"));
+                problems.push(format!("`{name}` is not such an operation"));
             }
         }
         if self.together.iter().any(|step| step.given_task.is_some()) {

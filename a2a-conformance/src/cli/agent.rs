@@ -70,8 +70,8 @@ pub(crate) struct Arguments {
     level: Level,
     #[command(flatten)]
     credentials: Credentials,
-    /// Trusted keys of the agent, as a JSON Web Key Set: of its card's signatures, and of its push notifications, beside
-    /// the keys that it publishes at `/.well-known/jwks.json`.
+    /// Trusted keys of the agent, as a JSON Web Key Set: of its card's signatures, and of its push notifications, in
+    /// addition to the keys that it publishes at `/.well-known/jwks.json`.
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
     /// Time limit of a response, in seconds.

@@ -1,4 +1,4 @@
-//! `a2a-conformance diff`: what changed from one run to another.
+//! `a2a-conformance diff`: the changes from one run to another.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

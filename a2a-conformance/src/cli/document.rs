@@ -53,5 +53,5 @@ pub(super) async fn fetch(url: &str) -> Result<String, String> {
     if !fetched.status.is_success() {
         return Err(format!("{url}: {}", fetched.status));
     }
-    String::from_utf8(fetched.body.into()).map_err(|_| format!("{url}: it is no UTF-8"))
+    String::from_utf8(fetched.body.into()).map_err(|_| format!("{url}: the body is not UTF-8"))
 }

@@ -1,4 +1,4 @@
-//! `a2a-conformance explain ID`: what a requirement or a check is.
+//! `a2a-conformance explain ID`: describes a requirement or a check.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};

@@ -13,7 +13,7 @@ pub(crate) fn interruption() -> impl Future<Output = ()> {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             },
-            // Without a handler, the signal ends the program by itself.
+            // Without a handler, the signal ends the program directly.
             _ => std::future::pending().await,
         }
     }

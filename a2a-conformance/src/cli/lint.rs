@@ -1,4 +1,4 @@
-//! `a2a-conformance lint FILE…`: whether documents are legal A2A.
+//! `a2a-conformance lint FILE…`: validates documents.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

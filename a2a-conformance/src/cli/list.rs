@@ -1,4 +1,4 @@
-//! `a2a-conformance list`: what is required, and which checks there are.
+//! `a2a-conformance list`: the requirements and the checks.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! `a2a-conformance replay FILE…`: what a client has recorded.
+//! `a2a-conformance replay FILE…`: replays the recordings of a client.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `a2a-conformance replay`: the documented examples, or what a client has recorded.
+//! `a2a-conformance replay`: replays the documented examples, or the recordings of a client.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -17,7 +17,7 @@ Examples:
   a2a-conformance report report.json --report html,junit -o reports/
   a2a-conformance report report.json --waivers waivers.yaml --strict
 
-Exit codes: those of the run, with these waivers.")]
+Exit codes: as for the run itself, with these waivers.")]
 pub(crate) struct Report {
     /// `report.json` of the run.
     #[arg(value_name = "RUN")]

@@ -96,15 +96,15 @@ pub enum Tls {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum SignatureKind {
-    /// By the key that the client trusts.
+    /// Signed by the key that the client trusts.
     Well,
     /// Valid, but the card was changed afterwards.
     Tampered,
-    /// By `alg: none`, with an empty signature.
+    /// Signed by `alg: none`, with an empty signature.
     None,
-    /// By HS256, with the public key as the secret.
+    /// Signed by HS256, with the public key as the secret.
     Hmac,
-    /// By another key, which the client finds only where the signature says: at the second listener.
+    /// Signed by another key, which only the URL in the signature leads to: the second listener.
     ElsewhereKey,
     /// Valid, but with an unknown `crit` extension.
     Critical,
@@ -148,9 +148,9 @@ pub struct ScriptedAnswer {
 pub struct Edit {
     /// Members of the outermost object (RFC 7396).
     pub merge: Map<String, Value>,
-    /// By name, like `status`: members of every object of that name.
+    /// Members to add to every object of a name, like `status`.
     pub add: Map<String, Value>,
-    /// By path, like `status.state`: set wherever there is one.
+    /// Values to set at a path, like `status.state`, wherever it exists.
     pub put: Map<String, Value>,
     /// Only in the event of this number, from 1.
     pub event: Option<usize>,
@@ -205,7 +205,7 @@ impl Default for EventFormat {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transmission {
-    /// So many bytes at a time.
+    /// Number of bytes to write at a time.
     pub chunk: Option<usize>,
     /// All events in one write.
     pub together: bool,
@@ -228,7 +228,7 @@ pub struct Pause {
     /// Until the client has asked for this, by the name of the operation in 1.0.
     #[serde(default)]
     pub asked: Option<String>,
-    /// For this number of milliseconds: where time is the point.
+    /// For this number of milliseconds, for checks of timing.
     #[serde(default)]
     pub ms: Option<u64>,
 }
@@ -247,7 +247,7 @@ pub struct LongBody {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {
-    /// As HTTP has it.
+    /// At the end that HTTP defines.
     #[default]
     Done,
     /// The connection ends although more was promised.

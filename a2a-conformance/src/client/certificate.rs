@@ -22,7 +22,7 @@ pub struct Authority {
 
 struct IssuedCertificates {
     pem: String,
-    /// For this machine.
+    /// For the host of the suite.
     good: TlsAcceptor,
     other_host: TlsAcceptor,
     expired: TlsAcceptor,
@@ -86,7 +86,7 @@ fn make() -> Result<IssuedCertificates, Box<dyn std::error::Error>> {
     Ok(IssuedCertificates {
         pem: authority.pem(),
         good: acceptor(certificate_for(HOST)?, &authority)?,
-        other_host: acceptor(certificate_for("somebody.example")?, &authority)?,
+        other_host: acceptor(certificate_for("other.example")?, &authority)?,
         expired: acceptor(expired, &authority)?,
     })
 }

@@ -77,7 +77,7 @@ impl RunningFixture {
 async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, fixture: Arc<Fixture>) {
     let mut connections = JoinSet::new();
     loop {
-        // One that failed is the client's loss.
+        // If a connection failed, the client has to connect again.
         let Ok((stream, _)) = listener.accept().await else {
             continue;
         };

@@ -59,7 +59,7 @@ pub(super) fn sign(
     };
     card["signatures"] = signatures;
     if kind == SignatureKind::Tampered {
-        card["description"] = "Somebody else's".into();
+        card["description"] = "Another agent's".into();
     }
     Ok(card)
 }

@@ -1,9 +1,9 @@
 //! The suite as the agent, against a client under test.
 //!
-//! A [`Case`] has the instructions to the client, the answers of the suite, and the pattern of what must be
-//! seen: the requests of the client, and, if it reports them, its results. A [`Driver`] gives a client its
-//! instructions; `docs/reference/client-protocol.md` is for authors of clients. [`Selection::run`] runs cases, each
-//! with an agent of its own, several at once.
+//! A [`Case`] has the instructions to the client, the answers of the suite, and the pattern that the requests of
+//! the client must match, and its results, too, if it reports them. A [`Driver`] gives a client its instructions;
+//! `docs/reference/client-protocol.md` is for authors of clients. [`Selection::run`] runs cases, each with an agent
+//! of its own, several at once.
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), String> {

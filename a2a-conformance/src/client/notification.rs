@@ -47,15 +47,15 @@ pub struct Notification {
 pub enum Jwt {
     /// Valid.
     Good,
-    /// By `alg: none`.
+    /// Signed by `alg: none`.
     None,
-    /// By HS256, with the public key as the secret.
+    /// Signed by HS256, with the public key as the secret.
     Hmac,
-    /// By a key that the agent does not publish.
+    /// Signed by a key that the agent does not publish.
     Stranger,
     /// An hour ago.
     Old,
-    /// For another webhook.
+    /// Issued for another webhook.
     OtherAudience,
 }
 
@@ -149,7 +149,7 @@ impl Sender {
         let now = since.map_err(|error| error.to_string())?.as_secs();
         let time = if jwt == Jwt::Old { now - 3600 } else { now };
         let audience = match jwt {
-            Jwt::OtherAudience => "https://somebody.example/hook",
+            Jwt::OtherAudience => "https://other.example/hook",
             _ => url,
         };
         let claims = Claims::of(body, id, audience, time);

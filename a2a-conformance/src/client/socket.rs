@@ -163,7 +163,8 @@ impl Socket {
     /// Resets the connection.
     pub(super) fn reset(self) {
         if let Stream::Plain(stream) = self.stream {
-            // Without it the peer sees a proper end, and the case says what it expected.
+            // Without zero linger, the peer would see an orderly end. If setting it fails, the case
+            // reports the difference.
             let _ = stream.set_zero_linger();
         }
     }

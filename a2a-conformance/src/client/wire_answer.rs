@@ -25,7 +25,7 @@ pub(super) struct WireAnswer {
 /// Marking of the end of a body.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Framing {
-    /// By its length.
+    /// `Content-Length`.
     #[default]
     Length,
     /// Chunk by chunk.

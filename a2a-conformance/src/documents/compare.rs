@@ -1,4 +1,4 @@
-//! Comparison of a value with what is documented.
+//! Comparison of a value with the documented one.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ const IDS: &[&str] = &[
     "artifactId",
 ];
 
-/// Members that say nothing when they have this value.
+/// Members for which this value means the same as absent.
 const DEFAULTS: &[(&str, &str)] = &[
     ("index", "0"),
     ("append", "false"),

@@ -95,11 +95,11 @@ pub enum ExampleKind {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StrictVerdict {
-    /// Nothing is wrong with it.
+    /// It is valid.
     Accept,
-    /// It is not JSON, no envelope, or against the schema.
+    /// It is not JSON, lacks an envelope, or violates the schema.
     Reject,
-    /// The schema accepts it, a rule of the prose does not.
+    /// It conforms to the schema, but violates a rule of the prose.
     RejectByRule,
 }
 
@@ -109,7 +109,7 @@ pub enum StrictVerdict {
 pub(crate) enum LenientVerdict {
     /// It can, after the repairs.
     Usable,
-    /// No repair makes a message of it.
+    /// No repair makes it a message.
     Unusable,
 }
 
@@ -236,7 +236,7 @@ pub(crate) enum Release {
     Subscribed,
 }
 
-/// A difference that is right; the file says why.
+/// An accepted difference; the file says why.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Allowance {
     /// JSON path.

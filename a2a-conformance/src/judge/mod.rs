@@ -1,4 +1,4 @@
-//! Judgement of exchanges with an agent: what holds for every answer, event and notification, whatever a case expects.
+//! Judgement of exchanges with an agent: rules for every answer, event and notification, whatever a case expects.
 //!
 //! Nothing here opens a socket or waits: an exchange is data, and a check is a function from it to [`Findings`].
 

@@ -230,7 +230,7 @@ mod tests {
         check_tail(false, &lost, None);
         // A chunk that the task already has is repeated.
         check_tail(false, &from(task("WORKING", 2), 3), None);
-        // The task is not as it was; there is no task; there is nothing.
+        // The task differs; the task is missing; there are no events.
         check_tail(false, &from(task("WORKING", 9), 4), None);
         check_tail(false, &whole[3..], None);
         check_tail(false, &[], None);
@@ -251,7 +251,7 @@ mod tests {
         check_tail(false, &whole[2..], Some(3));
         check_tail(false, &whole[3..6], Some(3));
         check_tail(false, &[], Some(3));
-        // It does not resume, and keeps the guarantee of any subscription.
+        // The stream does not resume, but keeps the guarantee of any subscription.
         let repeated = [&[task("WORKING", 2)], &whole[4..]].concat();
         check_tail(true, &repeated, Some(3));
         let lost = [&[task("WORKING", 2)], &whole[5..]].concat();

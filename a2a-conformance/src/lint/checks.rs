@@ -32,7 +32,7 @@ pub(super) fn with_zone(value: &Value, _: &Members) -> Vec<(String, String)> {
 pub(super) fn date_time(value: &Value, _: &Members) -> Vec<(String, String)> {
     text_of(value, |text| match Timestamp::parse_zone_optional(text) {
         Ok(_) => None,
-        Err(_) => Some(format!("`{}` is no ISO 8601 date and time", clip(text))),
+        Err(_) => Some(format!("`{}` is not an ISO 8601 date and time", clip(text))),
     })
 }
 

@@ -15,15 +15,15 @@ pub struct DocumentKind {
 /// Basis on which documents of a kind are judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Form {
-    /// By the method that it names.
+    /// Judged by the method that it names.
     Request,
-    /// By its result or its error.
+    /// Judged by its result or its error.
     Response,
-    /// As what a stream carries.
+    /// Judged as an item of a stream.
     Event,
-    /// As a card.
+    /// Judged as a card.
     Card,
-    /// By its definition in 0.1, 0.2, 0.3 and 1.0, and in the ProtoJSON of 0.3.
+    /// Judged by its definition in 0.1, 0.2, 0.3 and 1.0, and in the ProtoJSON of 0.3.
     Object([Option<&'static str>; 5]),
 }
 

@@ -72,7 +72,7 @@ impl VersionMarks {
                         "type" if ["text", "file", "data"].contains(&text) => self.of_0_1 = true,
                         _ => {}
                     }
-                    // Content of users says nothing of the protocol.
+                    // Content of users gives no hint of the protocol version.
                     if name != "metadata" && name != "data" {
                         self.scan(member);
                     }

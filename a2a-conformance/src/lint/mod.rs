@@ -1,5 +1,5 @@
-//! Validation of single documents: whether they are valid A2A, where they break which rule, and what a
-//! lenient reader repairs.
+//! Validation of single documents: the rules that they break, with paths, and the repairs of a lenient
+//! reader.
 //!
 //! ```
 //! use a2a_conformance::lint::{Context, lint};
@@ -171,7 +171,7 @@ fn events(text: &str) -> Vec<String> {
             continue;
         }
         match blocks.last_mut() {
-            // A blank line within data that is printed over several lines ends nothing.
+            // A blank line within data that is printed over several lines does not end the event.
             Some(block) if !ended || !is_field(line) => {
                 block.push_str(line);
                 block.push('\n');
@@ -231,7 +231,7 @@ fn printed(text: &str) -> printed_example::PrintedExample {
     }
 }
 
-/// Returns the repairs of a lenient reader, and why it cannot read the document all the same.
+/// Returns the repairs of a lenient reader, and the reason if it still cannot read the document.
 fn lenient(
     printed: &printed_example::PrintedExample,
     value: Option<&Value>,

@@ -69,7 +69,7 @@ pub(crate) fn violations_in(
     Ok(schema_violations.into_iter().map(Violation::from).collect())
 }
 
-/// The same, with what the schema wants and what is there.
+/// The same, with the required value and the value found.
 ///
 /// Errors: there is no such definition.
 pub(crate) fn schema_violations(
@@ -119,7 +119,7 @@ pub(crate) struct SchemaViolation {
     pub(crate) expected: String,
     /// Value found there.
     pub(crate) found: String,
-    /// Both in a sentence.
+    /// Sentence with the required value and the value found.
     pub(crate) problem: String,
 }
 
@@ -263,7 +263,7 @@ fn short(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }
 
-/// Errors repeat what they are about.
+/// Errors quote the values that they are about.
 const MAX_TEXT: usize = 160;
 
 /// Returns whether the alternative is meant for something else: a constant or a type differs.

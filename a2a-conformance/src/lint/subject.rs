@@ -275,14 +275,14 @@ impl LintSubject {
             (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "TaskPushNotificationConfig") => {
                 wire::<v0_2::TaskPushNotificationConfig>(text, mode)
             }
-            // Pieces without types of their own to read: the schema has judged them.
+            // These pieces have no type to be read as; the schema has judged them.
             _ => Ok(Vec::new()),
         }
     }
 }
 
-/// Returns the limits of a document. It is read from where it is kept: what is legal is not bounded by what a
-/// server takes.
+/// Returns the limits of a document. Limits of servers do not apply: a legal document may be larger than a
+/// server accepts.
 pub(crate) fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.bytes = usize::MAX;

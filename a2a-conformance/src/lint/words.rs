@@ -273,7 +273,7 @@ const RULES: &[Rule] = &[
 mod tests {
     use super::*;
 
-    /// A rule about what no definition has would never be applied.
+    /// A rule about a member that no definition has would never be applied.
     #[test]
     fn every_rule_has_a_definition() {
         for rule in RULES {

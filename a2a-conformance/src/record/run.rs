@@ -48,7 +48,7 @@ pub const FORMAT: &str = "a2a-conformance/1";
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
-    /// As which party.
+    /// Role in which it was tested.
     pub role: Option<Role>,
     /// The URL, or the command.
     pub place: String,
@@ -192,13 +192,13 @@ impl CheckResult {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// As required.
+    /// Behaves as required.
     Pass,
-    /// Not as preferred, but in a way that the specification allows.
+    /// Behaves in a way that the specification allows, but not in the preferred one.
     PassLenient,
-    /// Not as a MUST requires.
+    /// Violates a MUST.
     Fail,
-    /// Not as a SHOULD requires.
+    /// Violates a SHOULD.
     Warn,
     /// An observation about behaviour that the specification leaves open.
     Note,
@@ -206,7 +206,7 @@ pub enum Verdict {
     NotApplicable,
     /// The card offers it, but it could not be exercised: scored as unmet.
     Untestable,
-    /// A step that had to come before it failed.
+    /// An earlier step that it depends on failed.
     SetupFailed,
     /// Met at some times and not at others.
     Flaky,
@@ -241,7 +241,7 @@ pub struct Mismatch {
     /// Index of the [evidence](CheckResult::evidence) that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<usize>,
-    /// By which findings of one cause are found; a report has the outcome of that.
+    /// Basis for grouping findings of one cause; reports have only the groups.
     #[serde(skip)]
     pub kind: MismatchKind,
 }
@@ -275,7 +275,7 @@ pub enum MismatchKind {
     /// A value or an error other than expected.
     #[default]
     Value,
-    /// Another number of items, which does not show what is wrong with them.
+    /// A wrong number of items, which does not show what is wrong with the items.
     Count,
     /// No connection to the agent.
     NoConnection,
@@ -312,7 +312,7 @@ pub struct HttpMessage {
     /// The headers, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
-    /// The body as text, if it is no stream; at most 64 KiB.
+    /// The body as text, unless it is a stream; at most 64 KiB.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
     /// Number of bytes of the body, or of the events, that are left out.

@@ -25,7 +25,7 @@ pub struct Waiver {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaiverUse {
-    /// As given.
+    /// The waiver as given.
     #[serde(flatten)]
     pub waiver: Waiver,
     /// Its state after the run.
@@ -42,7 +42,7 @@ pub enum WaiverState {
     Used,
     /// Its last day is over: it waives nothing.
     Expired,
-    /// All that it is about is met, or there is no such check: it is to be taken out.
+    /// Everything that it waives is met, or there is no such check: it should be removed.
     Stale,
     /// The checks that it is about were not made in this run.
     NotMade,

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_ascend() {
+    fn requirement_numbers_ascend_within_a_section_and_level() {
         let mut last = BTreeMap::new();
         for (protocol_version, requirement) in all() {
             let group = (protocol_version, &requirement.section, requirement.level);

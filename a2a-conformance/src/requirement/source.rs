@@ -69,7 +69,7 @@ impl File {
     }
 }
 
-/// The specification's repository, in which a tag, a path and a line follow.
+/// URL of the specification's repository, to be followed by a tag, a path and a line.
 pub(super) const REPOSITORY: &str = "https://github.com/a2aproject/A2A/blob/";
 
 /// The address of `docs/specification.md#L12` or `docs/specification.md#L12-L15` at a tag; other addresses,

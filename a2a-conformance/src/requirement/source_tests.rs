@@ -163,7 +163,7 @@ fn every_requirement_has_a_source_and_a_verdict() {
 }
 
 #[test]
-fn requirements_without_a_normative_sentence_are_no_must() {
+fn requirements_without_a_normative_sentence_are_not_a_must() {
     for requirement in ProtocolVersion::ALL
         .iter()
         .flat_map(|protocol_version| requirements(*protocol_version))

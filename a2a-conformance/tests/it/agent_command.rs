@@ -126,7 +126,7 @@ fn unreachable_agent_is_reported() {
 }
 
 #[test]
-fn a_web_page_is_no_agent() {
+fn a_web_page_is_not_taken_for_an_agent() {
     let page = || http("200 OK", "text/html", "<html><body>Welcome</body></html>");
     let url = server(move |_, _| page());
     check(&[&url], 3, &["no agent card", "verify-card"]);
@@ -211,7 +211,7 @@ fn silent_agent_times_out() {
 
 #[test]
 fn command_line_errors_come_before_any_request() {
-    let url = server(|_, first| panic!("nobody is to be asked: {first}"));
+    let url = server(|_, first| panic!("no request is expected: {first}"));
     check(
         &[&url, "--run", "sned.*"],
         2,

@@ -161,7 +161,7 @@ fn check_shim(program: &str, name: &str, at_least: usize) {
     assert!(all, "{name}: {score:?}");
 }
 
-/// A client that goes through the cases by itself: here with the wire in its own hands.
+/// A client that fetches and runs the cases itself, here by sockets alone.
 #[tokio::test(flavor = "multi_thread")]
 async fn client_that_fetches_its_cases_passes() {
     let selection = Selection {

@@ -212,7 +212,7 @@ fn lint_takes_the_kind_from_the_caller() {
 }
 
 #[test]
-fn lint_refuses_bytes_that_are_no_text_and_judges_the_other_files() {
+fn lint_refuses_bytes_that_are_not_text_and_judges_the_other_files() {
     let folder = tempfile::tempdir().expect("there is a place for files");
     let (bytes, task) = (
         folder.path().join("utf-16.json"),
@@ -335,7 +335,7 @@ fn verify_card_finds_the_card_of_an_agent() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let server = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("somebody asks");
+        let (mut stream, _) = listener.accept().expect("a connection");
         let mut reader = BufReader::new(&mut stream);
         let mut line = String::new();
         reader.read_line(&mut line).expect("a request");
@@ -346,7 +346,7 @@ fn verify_card_finds_the_card_of_an_agent() {
         let answer = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         );
-        stream.write_all(answer.as_bytes()).expect("somebody reads");
+        stream.write_all(answer.as_bytes()).expect("the peer reads");
         path
     });
     let text = run(&["verify-card", &url], 0);

@@ -208,7 +208,7 @@ impl JudgedDocument {
         } = self;
         let is_accepted = linted.verdict == StrictVerdict::Accept;
         if is_accepted != linted.findings.is_empty() {
-            return Err("the findings are not those of the verdict".to_owned());
+            return Err("the findings contradict the verdict".to_owned());
         }
         if linted
             .findings

@@ -1,6 +1,6 @@
 //! Costs of a JSON Web Token: `cargo bench --package agent2agent-auth`.
 //!
-//! `ES256 alone` is the signature of a token and nothing else: what a new token cannot cost less than.
+//! `ES256 alone` only verifies the signature: the lower bound of the cost of a new token.
 
 #[allow(dead_code, reason = "the keys are used, not the server of the issuer")]
 #[path = "../tests/it/issuer.rs"]
@@ -25,7 +25,7 @@ criterion_main!(tokens);
 
 const ISSUER: &str = "https://login.example";
 const AUDIENCE: &str = "https://agent.example/";
-/// More than are remembered as verified: each is forgotten before it comes again.
+/// More than the cache of verified tokens holds: each is evicted before it comes again.
 const NEW_TOKENS: usize = 5_000;
 
 fn jwt(criterion: &mut Criterion) {

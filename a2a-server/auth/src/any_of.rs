@@ -70,7 +70,8 @@ impl AnyOf {
         empty.or(requirement)
     }
 
-    /// Adds an alternative. A scheme that has the name of an earlier one is that one: it is checked in its place.
+    /// Adds an alternative. A scheme with the name of an earlier scheme is taken for that scheme, which is
+    /// checked instead.
     pub fn or(mut self, requirement: impl Into<Requirement>) -> Self {
         let mut alternative = Vec::new();
         for (name, scheme, scopes) in requirement.into().schemes {

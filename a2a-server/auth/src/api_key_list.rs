@@ -19,8 +19,8 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Makes a key of a principal, without scopes, for good. Errors: it has fewer than 16 bytes, or one that no
-    /// header can have.
+    /// Creates a key of a principal, without scopes and without expiry. Errors: it is shorter than 16 bytes, or
+    /// has a byte that no header can have.
     pub fn new(secret: &str, principal: &str) -> Result<Self, ConfigError> {
         match problem(secret) {
             Some(problem) => Err(ConfigError::value(
@@ -85,7 +85,7 @@ impl ApiKeyList {
     }
 
     /// Returns the principal of the key with this digest, unless it has expired. Every digest is compared, each in
-    /// constant time, so that the time tells nothing about them.
+    /// constant time, so that the duration reveals nothing about them.
     pub(crate) fn find(&self, digest: &Digest, now: SystemTime) -> Option<&Principal> {
         let mut position = u64::MAX;
         for (index, key) in self.0.iter().enumerate() {

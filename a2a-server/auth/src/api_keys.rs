@@ -19,8 +19,8 @@ use crate::watched_file::WatchedFile;
 /// Scheme of API keys: each has a principal, scopes and perhaps an expiry.
 ///
 /// Requests show a key; it is compared with the others by SHA-256, in constant time. A key in the query is
-/// also in the logs of proxies, and a key in a cookie is sent by every page that the browser has: prefer
-/// a header.
+/// also in the logs of proxies, and a key in a cookie is sent for every page in the browser; prefer a
+/// header.
 pub struct ApiKeys {
     place: Place,
     keys: ApiKeyList,
@@ -157,7 +157,7 @@ impl Scheme for ApiKeys {
         })
     }
 
-    /// HTTP has no scheme of API keys. RFC 9110 §15.5.2 requires a challenge, and this one tells what to do.
+    /// HTTP has no scheme of API keys. RFC 9110 §15.5.2 requires a challenge, and this one says what to do.
     fn challenge(&self) -> Option<AuthChallenge> {
         let (location, name) = self.place.names();
         Some(

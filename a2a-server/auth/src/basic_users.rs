@@ -25,7 +25,7 @@ use crate::watched_file::WatchedFile;
 /// Scheme of names and passwords, RFC 7617. Passwords are known by their hashes: Argon2 or bcrypt.
 ///
 /// Hashing is slow on purpose. It happens on threads of its own, two at a time; while more than 64 requests
-/// wait for it, further ones get 503. A password that was right is not hashed again for five minutes.
+/// wait for it, further ones get 503. A correct password is not hashed again for five minutes.
 pub struct BasicUsers {
     source: Source,
     scopes: Vec<Box<str>>,
@@ -157,7 +157,7 @@ impl BasicUsers {
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
-    /// Counts one more; `None` if there are too many.
+    /// Increments the count, or returns `None` if it is at its limit.
     fn enter(count: &'a AtomicUsize) -> Option<Self> {
         let others = count.fetch_add(1, Ordering::Relaxed);
         let entered = Self(count);

@@ -14,8 +14,8 @@ use crate::scheme::{AuthOutcome, Scheme};
 /// Scheme of client certificates. The server has verified their chain in the handshake of TLS, by the
 /// authorities that it was given: here the certificate becomes a principal.
 ///
-/// Its name is the first URI among the alternative names of the certificate, as SPIFFE has it; else `dns:` and the
-/// first name of the DNS; else `subject:` and the subject.
+/// Its name is the first URI among the alternative names of the certificate, as in SPIFFE; otherwise `dns:` and
+/// the first DNS name; otherwise `subject:` and the subject.
 pub struct ClientCertificate {
     principal: PrincipalOf,
     scopes: Vec<Box<str>>,
@@ -123,7 +123,7 @@ impl Scheme for ClientCertificate {
         SecurityScheme::MtlsSecurityScheme(MutualTlsSecurityScheme::default())
     }
 
-    /// HTTP has no scheme of certificates. RFC 9110 §15.5.2 requires a challenge, and this one tells what to do.
+    /// HTTP has no scheme of certificates. RFC 9110 §15.5.2 requires a challenge, and this one says what to do.
     fn challenge(&self) -> Option<AuthChallenge> {
         Some(AuthChallenge::new("ClientCertificate"))
     }

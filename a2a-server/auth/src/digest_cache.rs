@@ -1,4 +1,4 @@
-//! Bounded cache of results, by digest of what they are about.
+//! Bounded cache of results, by digest of their input.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ pub(crate) fn sha256(secret: &[u8]) -> Digest {
     bytes
 }
 
-/// Results by digest, each for a while. The one that was not used for longest gives way to a new one.
+/// Results by digest, each for a while. The least recently used one is evicted for a new one.
 pub(crate) struct DigestCache<V>(Mutex<LruCache<Digest, (V, Instant)>>);
 
 impl<V: Clone> DigestCache<V> {
@@ -48,7 +48,7 @@ impl<V: Clone> DigestCache<V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<Digest, (V, Instant)>> {
-        // Nothing that holds the lock can panic half-way.
+        // No code under this lock panics half-way, so poisoning is ignored.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

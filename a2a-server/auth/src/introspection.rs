@@ -20,11 +20,11 @@ use crate::issuer_url;
 use crate::scheme::{AuthOutcome, Scheme, credentials};
 use crate::token_function::opaque_bearer;
 
-/// Scheme of opaque tokens in `Authorization: Bearer`, RFC 7662: the issuer says whether a token is active, for whom,
-/// and with which scopes.
+/// Scheme of opaque tokens in `Authorization: Bearer`, RFC 7662: the issuer says whether a token is active, for which
+/// principal, and with which scopes.
 ///
-/// An answer is used for a minute, or until the token expires: one that is revoked is refused after that. While
-/// the issuer does not answer, tokens that are not known get 503. At most 32 are asked about at once.
+/// An answer is used for a minute, or until the token expires; a token that was revoked is refused after that.
+/// While the issuer does not answer, tokens without a cached answer get 503. At most 32 requests run at once.
 pub struct Introspection {
     client: HttpClient,
     url: String,
@@ -47,7 +47,8 @@ enum TokenState {
 }
 
 impl Introspection {
-    /// Asks at this URL, as this client. Errors: the URL is none by `https`, or `http` of this machine.
+    /// Asks at this URL, as this client. Errors: the URL is neither an `https` URL nor an `http` URL of
+    /// this machine.
     pub fn new(
         url: impl Into<String>,
         client_id: &str,
@@ -245,7 +246,7 @@ const PERIOD: Duration = Duration::from_secs(60);
 /// Maximum number of answers that are remembered.
 const MAX_ANSWERS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-/// Maximum number of tokens that are asked about at once.
+/// Maximum number of concurrent introspection requests.
 const MAX_REQUESTS: usize = 32;
 
 /// Maximum size of an answer in bytes.

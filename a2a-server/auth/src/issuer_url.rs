@@ -4,7 +4,7 @@ use http::Uri;
 
 use crate::error::ConfigError;
 
-/// Returns whether keys or answers from a URL can be believed: it is `https`, or of this machine.
+/// Returns whether keys or answers from a URL can be trusted: it is `https`, or on this machine.
 pub(crate) fn is_trustworthy(url: &str) -> bool {
     let Ok(uri) = url.parse::<Uri>() else {
         return false;

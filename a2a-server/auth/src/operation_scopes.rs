@@ -8,7 +8,7 @@ use a2a_types::{Operation, Request};
 
 /// Authorizer that permits an operation to principals with all of its scopes.
 ///
-/// By default what reads needs `tasks:read`, what changes needs `tasks:write`, and the extended card needs no
+/// By default, reading needs `tasks:read`, changing needs `tasks:write`, and the extended card needs no
 /// scope. A refusal has status 403 and names the scopes, whether or not the task exists.
 pub struct OperationScopes {
     scopes: HashMap<Operation, Vec<String>>,

@@ -42,7 +42,7 @@ impl Rate {
 
     fn quota(self) -> Quota {
         let one = (self.period / self.count.get()).max(Duration::from_nanos(1));
-        // A period of 0 is the only one that is none.
+        // Only a period of 0 is not a rate.
         let quota = Quota::with_period(one).unwrap_or(Quota::per_second(self.count));
         quota.allow_burst(self.count)
     }

@@ -55,7 +55,7 @@ impl<T: Send + Sync + 'static> WatchedFile<T> {
 
     /// Returns the content, as of a second ago at most.
     pub(crate) async fn content(&self) -> Arc<T> {
-        // A caller that comes while another one looks takes the content as it is.
+        // A caller that comes while another one checks the file uses the current content.
         if let Ok(mut checked) = self.checked.try_lock()
             && checked.at.elapsed() >= PERIOD
         {

@@ -163,7 +163,7 @@ impl Connections {
 
     async fn try_once(&self, query: &Query<'_>) -> Result<Vec<Row>, PostgresError> {
         if let Some(slot) = self.urgent.as_ref().filter(|_| query.is_urgent) {
-            // Where it cannot be opened, the statement takes its turn with the others.
+            // If that connection cannot be opened, the statement is sent on one of the others.
             if let Ok((in_flight, open)) = self.turn(slice::from_ref(slot)).await {
                 return self.run_on(in_flight, &open, query).await;
             }

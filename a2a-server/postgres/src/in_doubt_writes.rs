@@ -101,7 +101,7 @@ pub(crate) fn is_own(lease: &Lease, epoch: u64, holder: &str) -> bool {
 
 /// Maximum number of tasks with a write of unknown outcome: far more than a server works on at once.
 const MAX_DOUBTS: NonZeroUsize = NonZeroUsize::new(100_000).unwrap();
-/// Age from which on a write is reviewed: longer than the database may still be at it.
+/// Age from which on a write is reviewed: longer than the database may still take to finish it.
 pub(crate) const REVIEW_AFTER: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

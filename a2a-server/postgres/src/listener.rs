@@ -31,7 +31,7 @@ pub(crate) async fn send_hints(store: Arc<StoreState>) {
             heads: pending.heads.into_iter().collect(),
         };
         let text = hint.write();
-        // The poll replaces a lost hint: the commit need not wait for the disk.
+        // The commit need not wait for the disk, because the poll makes up for a lost hint.
         let query =
             Query::new("select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)");
         let query = query

@@ -62,7 +62,7 @@ impl PostgresOptions {
                 .all(|address| address.is_loopback())
             && !strict
         {
-            // As the URL says, and by default TLS if the server has it.
+            // The mode of the URL applies; its default is TLS if the server has it.
         } else if strict || config.get_ssl_mode() != SslMode::Disable {
             config.ssl_mode(SslMode::Require);
         }

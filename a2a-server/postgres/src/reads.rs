@@ -288,7 +288,8 @@ async fn page_ids(
     let limit = i64::try_from(listing.limit)
         .unwrap_or(i64::MAX)
         .saturating_add(1);
-    // Conditions that a statement does not have cannot keep the database from counting in the index alone.
+    // The statement has only the conditions that it needs, so that the database can count in the index
+    // alone.
     let wanted = |what: &'static str| {
         let mut query = Query::new(what);
         query.add(" from @task where owner_key = ?", &[(&of, Type::UUID)]);

@@ -80,7 +80,7 @@ pub(crate) async fn store_response(
         .with(&term, Type::INT8);
     let kept = match connections.run(&query, Repeat::Harmful).await {
         Err(PostgresError::Lost(_)) => {
-            // The first try may have stored it.
+            // The first attempt may have stored it.
             let again = connections.run(&query, Repeat::Harmful).await?;
             let own = IdempotencyRecord::new(receipt.digest, Outcome::Message(Box::new(answer)));
             !again.is_empty() || received(connections, message).await? == Some(own)

@@ -144,8 +144,8 @@ pub(crate) async fn undelivered(connections: &Connections) -> Result<usize, Stor
     row.map_or(Ok(0), |row| number(&row, 0))
 }
 
-/// Records the outcome of a notification. Unless it was delivered, that of an earlier attempt than the last counts for
-/// nothing.
+/// Records the outcome of a notification. The outcome of an attempt before the last one is ignored, unless it is a
+/// delivery.
 pub(crate) async fn record_delivery(
     connections: &Connections,
     notification: &Notification,

@@ -5,7 +5,7 @@ use a2a_types::{AgentCard, Artifact, Message, Part, Role, TaskState};
 use super::{card, skill};
 use crate::{Agent, ArtifactUpdate, Failure, Turn};
 
-/// Does what the first word of a message says, so that a caller sees each thing that an agent can do:
+/// Obeys the first word of a message, so that a caller can see everything that an agent can do:
 ///
 #[doc = include_str!("orders.md")]
 #[derive(Clone, Copy, Debug, Default)]

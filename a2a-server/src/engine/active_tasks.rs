@@ -16,7 +16,7 @@ use crate::store::{NameMap, Owner, TaskKey};
 /// The runs in progress, and the agent that they call.
 pub(crate) struct ActiveTasks {
     pub(crate) agent: Arc<dyn ErasedAgent>,
-    /// Time that the agent has to stop when it should.
+    /// Time within which the agent must stop when asked to.
     pub(crate) cancel_grace: Duration,
     running: Mutex<RunTable>,
     /// Number of runs in progress; its receivers are woken when it falls to zero.
@@ -39,7 +39,8 @@ impl ActiveTasks {
         drop(self.count.subscribe().wait_for(|count| *count == 0).await);
     }
 
-    /// Stops every run at once, and those to come; their tasks are left to the next writer.
+    /// Stops every run in progress and every later one immediately; their tasks are left to the
+    /// next writer.
     pub(crate) fn stop(&self) {
         self.lock().stop();
     }
@@ -49,7 +50,7 @@ impl ActiveTasks {
         self.lock().find(owner, task).cloned()
     }
 
-    /// Makes `writer` the one of its task; if there is one already, yields that instead.
+    /// Makes `writer` the writer of its task; if the task has a writer already, returns that one.
     pub(crate) fn claim(&self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
         self.lock().claim(writer)
     }
@@ -74,7 +75,7 @@ impl ActiveTasks {
         Ok(QueueReservation(confirmed))
     }
 
-    /// One more run is in progress.
+    /// Counts a run that has begun.
     pub(crate) fn count_in(&self) {
         self.count.send_if_modified(|count| {
             *count += 1;
@@ -82,7 +83,7 @@ impl ActiveTasks {
         });
     }
 
-    /// One less is.
+    /// Counts a run that has ended.
     pub(crate) fn count_out(&self) {
         self.count.send_if_modified(|count| {
             *count -= 1;
@@ -132,7 +133,7 @@ impl ActiveTasks {
         self.lock().end(writer, |run| run.waiting.is_empty())
     }
 
-    /// Nothing that is done under the lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, RunTable> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -153,7 +154,7 @@ impl QueueReservation {
 pub(crate) enum QueueRefusal {
     /// The run ended in between.
     RunIsOver,
-    /// Too many wait already.
+    /// Too many messages wait already.
     Full,
 }
 
@@ -174,14 +175,14 @@ struct ActiveRun {
     waiting: VecDeque<QueuedMessage>,
 }
 
-/// A message that will be in the task's history when its reservation says so, or is there under a number.
+/// A queued message: reserved, or in the history of the task under a number.
 struct QueuedMessage {
     pending: Arc<PendingMessage>,
     reservation: Result<oneshot::Receiver<usize>, usize>,
 }
 
 impl RunTable {
-    /// Stops every run, and those to come.
+    /// Stops every run in progress and every later one.
     fn stop(&mut self) {
         self.stopped = true;
         self.runs.values().for_each(|running| running.writer.lose());
@@ -193,7 +194,7 @@ impl RunTable {
         Some(&found.writer)
     }
 
-    /// Makes `writer` the one of its task; if there is one already, yields that instead.
+    /// Makes `writer` the writer of its task; if the task has a writer already, returns that one.
     fn claim(&mut self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
         match self.runs.entry(key(writer)) {
             Entry::Occupied(busy) => Err(Arc::clone(&busy.get().writer)),

@@ -162,7 +162,8 @@ impl Engine {
         let run = match TaskRun::claim(&self.active, &writer) {
             Ok(run) => run,
             Err(busy) => {
-                // Two first messages to a task that its caller names: the second finds it begun.
+                // Of two concurrent first messages to a task that its caller names, the second
+                // finds the task begun.
                 Box::pin(busy.open()).await?;
                 drop(permit);
                 Arc::make_mut(&mut pending).request.message = Message {
@@ -240,7 +241,8 @@ impl Engine {
                 Some(busy) => {
                     let (state, protocol_version) =
                         (snapshot.task.status.state, snapshot.protocol_version);
-                    // It may have to wait: a copy of the task for each message that does would be too much.
+                    // The message may have to wait, and a copy of the task for each waiting message would
+                    // take too much memory.
                     drop(snapshot);
                     let message = (pending, placing, is_followed);
                     self.enqueue(busy, (state, protocol_version), message).await
@@ -332,13 +334,13 @@ impl Engine {
     ) -> Result<AdmissionOutcome, A2aError> {
         busy.begun().await;
         if state.is_terminal() {
-            // The agent still tidies up after its last word.
+            // The agent is still cleaning up after its last update.
             busy.ended().await;
             return Ok(AdmissionOutcome::TooLate(pending));
         }
         let asked = state == TaskState::InputRequired;
         if asked {
-            // The agent has asked, and is about to return: the answer begins a run of its own.
+            // The agent has asked and is about to return, so the answer begins a new run.
             let over = tokio::time::timeout(self.first_event_timeout, busy.ended());
             if over.await.is_ok() {
                 return Ok(AdmissionOutcome::TooLate(pending));
@@ -371,7 +373,7 @@ impl Engine {
         };
         let from = position(&busy, protocol_version, place.sequence);
         let snapshot = first_snapshot(&busy, is_followed).await;
-        // The turn that the message waits for has it to itself.
+        // The turn needs the only reference to the message.
         drop(pending);
         queue_reservation.confirm(place.number);
         drop(in_order);
@@ -397,7 +399,7 @@ async fn first_snapshot(writer: &TaskWriter, is_followed: bool) -> Option<Snapsh
     }
 }
 
-/// The place that a message has in the log of a task that is being worked on.
+/// Position of a message in the log of an active task.
 fn position(writer: &TaskWriter, protocol_version: ProtocolVersion, sequence: u64) -> LogPosition {
     LogPosition {
         task: writer.task_id().clone(),
@@ -407,8 +409,8 @@ fn position(writer: &TaskWriter, protocol_version: ProtocolVersion, sequence: u6
     }
 }
 
-/// Runs work to its end even if its caller stops waiting; yields `None` if it panicked. Only work that has
-/// to wait becomes a task of its own.
+/// Runs work to its end even if its caller stops waiting; returns `None` if it panicked. Spawns a task
+/// only if the work does not finish at the first poll.
 fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> impl Future<Output = Option<T>> + Send {

@@ -49,7 +49,8 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failure {
     }
 }
 
-/// Runs the agent's code for one turn, until it returns, panics, or does not stop within `grace` when it should.
+/// Runs the agent's code for one turn, until it returns, panics, or does not stop within `grace` after it was
+/// asked to.
 pub(crate) async fn call_agent(
     agent: &dyn ErasedAgent,
     writer: &Arc<TaskWriter>,
@@ -120,7 +121,8 @@ impl TurnEnd {
     }
 }
 
-/// The agent's code in a turn. If it panics, while it runs or when it is dropped, the turn does not.
+/// The agent's code in a turn. A panic, while it runs or when it is dropped, does not reach the
+/// turn.
 struct Run<'a> {
     run: Option<BoxFuture<'a, std::thread::Result<Result<(), Failure>>>>,
     /// Span in which the code runs.

@@ -41,7 +41,7 @@ pub(crate) async fn cancel(
                     None => writer.seize(TaskState::Canceled).await,
                 };
                 match canceled {
-                    // It changed in between: looked at again.
+                    // The log changed in between, so look again.
                     Ok(()) | Err(UpdateError::Store(StoreError::SequenceConflict(_))) => {}
                     Err(error) => return Err(error.into()),
                 }

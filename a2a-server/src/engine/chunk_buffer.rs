@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use a2a_types::steps::is_reasoning;
 use a2a_types::{Content, Part, TaskArtifactUpdateEvent};
 
-/// Text that is only added to an artifact, kept while an earlier append of the same task is being written:
-/// models speak in syllables. The chunks that accumulate meanwhile become one event. Nothing waits for a timer.
+/// Text appended to an artifact, buffered while an earlier append of the same task is being written, since
+/// models stream small pieces. The chunks that accumulate meanwhile become one event. There is no timer.
 #[derive(Default)]
 pub(crate) struct ChunkBuffer(Mutex<BufferedChunks>);
 
@@ -14,17 +14,18 @@ pub(crate) struct ChunkBuffer(Mutex<BufferedChunks>);
 struct BufferedChunks {
     update: Option<Box<TaskArtifactUpdateEvent>>,
     bytes: usize,
-    /// `true` if a writer will take what is here.
+    /// `true` if a writer will take the buffered text.
     is_scheduled: bool,
 }
 
 /// The fate of a chunk.
 pub(crate) enum PushOutcome {
-    /// It is kept, and a writer will take it.
+    /// It is buffered, and a writer will take it.
     Kept,
-    /// It is kept, and the caller has to start a writer.
+    /// It is buffered, and the caller has to start a writer.
     First,
-    /// It does not go with what is kept, or there is too much of that: what is kept has to be written first.
+    /// It cannot be merged into the buffered text, or the buffer is full: the buffer has to be written
+    /// first.
     Refused(Box<TaskArtifactUpdateEvent>),
 }
 
@@ -55,7 +56,7 @@ impl ChunkBuffer {
         }
     }
 
-    /// Takes what is kept.
+    /// Takes the buffered text.
     pub(crate) fn take(&self) -> Option<Box<TaskArtifactUpdateEvent>> {
         let mut buffered = self.lock();
         buffered.bytes = 0;
@@ -74,12 +75,12 @@ impl ChunkBuffer {
         !buffered.is_scheduled
     }
 
-    /// Leaves what is kept to the next writer.
+    /// Leaves the buffered text to the next writer.
     pub(crate) fn give_up(&self) {
         self.lock().is_scheduled = false;
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, BufferedChunks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

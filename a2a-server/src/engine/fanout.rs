@@ -35,7 +35,7 @@ pub(crate) struct Fanout {
     all: Arc<Fanouts>,
 }
 
-/// The last events that were read, none left out in between.
+/// The last events that were read, without gaps.
 #[derive(Default)]
 struct Recent {
     /// Each event with its size in bytes.
@@ -152,7 +152,7 @@ impl Recent {
         }
         let last = self.events.back().map(|(last, _)| last.sequence);
         if last.is_some_and(|last| last > logged.sequence) {
-            // It is from before all that is kept.
+            // The event is older than all that are kept.
             return logged;
         }
         if last.is_some_and(|last| last + 1 != logged.sequence) {
@@ -162,7 +162,7 @@ impl Recent {
             event: logged.event.written_once(),
             ..logged
         };
-        // Its JSON takes about as much again.
+        // The JSON of the event takes about as much again.
         let bytes = 2 * size_of_event(&logged.event);
         self.bytes += bytes;
         self.events.push_back((logged.clone(), bytes));
@@ -183,7 +183,7 @@ const MAX_BYTES: usize = 256 << 10;
 /// Bytes of all tasks beyond which no events are shared.
 const MAX_ALL_BYTES: usize = 64 << 20;
 
-/// Nothing that is done under these locks can panic half-way.
+/// No code under these locks panics half-way, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -218,21 +218,21 @@ mod tests {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let one = join(&all, &changes);
         assert_eq!(sequences(&one.publish(read(2..=3))), [2, 3]);
-        assert!(one.after(1).is_empty(), "kept though nobody else is there");
+        assert!(one.after(1).is_empty(), "kept without another follower");
 
         let other = join(&all, &changes);
         assert_eq!(sequences(&one.publish(read(4..=6))), [4, 5, 6]);
         assert_eq!(sequences(&other.after(3)), [4, 5, 6]);
         assert_eq!(sequences(&other.after(5)), [6]);
         assert!(other.after(6).is_empty() && other.after(2).is_empty());
-        // Two have read the same at once: the first copy is shared.
+        // Two followers have read the same events concurrently: the first copy is shared.
         let again = other.publish(read(5..=7));
         assert_eq!(sequences(&again), [5, 6, 7]);
         assert_eq!(sequences(&one.after(3)), [4, 5, 6, 7]);
         // A follower that is behind reads for itself.
         assert_eq!(sequences(&one.publish(read(2..=3))), [2, 3]);
         assert_eq!(sequences(&one.after(3)), [4, 5, 6, 7]);
-        // Nothing is left out.
+        // No event is left out.
         one.publish(read(9..=9));
         assert!(one.after(6).is_empty());
         assert_eq!(sequences(&one.after(8)), [9]);

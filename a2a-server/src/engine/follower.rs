@@ -83,7 +83,7 @@ impl Cursor {
     async fn next(&mut self) -> Option<Result<Update, Error>> {
         while !self.ended {
             let Some(LogEntry { sequence, event }) = self.ahead.pop_front() else {
-                // It may have to wait for long: no room is kept for what comes then.
+                // The wait may be long, so the capacity of the empty buffer is freed.
                 self.ahead = VecDeque::new();
                 match self.wait().await {
                     Ok(Some(events)) => self.ahead = events,

@@ -103,7 +103,7 @@ impl InFlightSend {
             .is_some_and(Reservation::is_recent)
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn reservation(&self) -> MutexGuard<'_, Option<Reservation>> {
         self.reservation
             .lock()
@@ -144,7 +144,7 @@ impl Drop for InFlightSend {
 }
 
 impl SendRegistry {
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -182,9 +182,9 @@ mod tests {
         let other = open(&in_flight_sends, "b", "x").unwrap();
         assert!(!Arc::ptr_eq(&first, &other));
         drop((first, again));
-        let anew = open(&in_flight_sends, "a", "y").unwrap();
+        let reopened = open(&in_flight_sends, "a", "y").unwrap();
         assert_eq!(in_flight_sends.0.entries().len(), 2);
-        drop((other, anew));
+        drop((other, reopened));
         assert!(in_flight_sends.0.entries().is_empty());
     }
 }

@@ -109,7 +109,7 @@ impl Limiter {
     pub(crate) async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
         match self.try_enter(owner) {
             Some(permit) => Ok(permit),
-            // Seldom, and every message would have room for it.
+            // Rare. Boxed, so that it does not enlarge the future of every message.
             None => Box::pin(self.wait_in_line(owner)).await,
         }
     }
@@ -128,7 +128,8 @@ impl Limiter {
 
     /// Waits as long as it takes.
     pub(crate) async fn wait(&self, of_caller: Option<Arc<Semaphore>>) -> Option<TurnPermit> {
-        // A caller's own limit first: a message that waits there delays no other caller.
+        // The limit of the caller comes first, because a message that waits there delays no other
+        // caller.
         let of_caller = match of_caller {
             Some(semaphore) => Some(semaphore.acquire_owned().await.ok()?),
             None => None,
@@ -139,7 +140,8 @@ impl Limiter {
         })
     }
 
-    /// Returns the semaphore of a caller, which all the tenants that it names share: it may name any.
+    /// Returns the semaphore of a caller. It does not depend on the tenant, since the caller may name
+    /// any tenant.
     fn caller(&self, name: &Arc<str>) -> Arc<Semaphore> {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = callers.get(name).and_then(Weak::upgrade) {

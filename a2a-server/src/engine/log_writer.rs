@@ -76,7 +76,7 @@ pub(crate) struct AppendRequest {
 }
 
 impl LogWriter {
-    /// For a task that is not stored yet.
+    /// Creates the writer of a task that is not stored yet.
     pub(crate) fn for_new(active: Arc<ActiveTask>, new: Box<NewTask>) -> Self {
         let mut writer = Self::at(active, &new.snapshot());
         writer.trace.clone_from(&new.trace);
@@ -84,7 +84,7 @@ impl LogWriter {
         writer
     }
 
-    /// For a task of the store, as it stood.
+    /// Creates the writer of a stored task, from a snapshot of it.
     pub(crate) fn at(active: Arc<ActiveTask>, known: &Snapshot) -> Self {
         Self {
             active,
@@ -214,8 +214,8 @@ impl LogWriter {
         self.active.store_handle.announce();
     }
 
-    /// Makes a call to the store. What it takes along is in a box from the beginning: an `async fn` would have room for
-    /// it, too.
+    /// Makes a call to the store. Its arguments are boxed before the future is made, because an `async fn` would hold
+    /// them, too.
     fn call(
         &mut self,
         effect: CallEffect,
@@ -291,7 +291,7 @@ impl LogWriter {
     }
 
     /// Writes the text that is kept, and then the request, in one append. Text that does not fit is dropped if
-    /// the task ends with the request: it is not to keep the task from its end.
+    /// the request ends the task, so that it cannot prevent the end.
     pub(crate) async fn write(
         &mut self,
         request: Box<AppendRequest>,
@@ -314,7 +314,7 @@ impl LogWriter {
         let keeps = request.keeps && self.active.store_handle.is_shared();
         if !self.pending.is_empty()
             && !kept.is_empty()
-            // An earlier append has failed: the text of that goes first, so that there is never more of it.
+            // An earlier append has failed. Its text is written first, so that it does not accumulate.
             && let Err(error) = self.write_pending().await
         {
             if keeps && matches!(error, StoreError::Unavailable(_)) {
@@ -340,7 +340,7 @@ impl LogWriter {
                 Err(error)
             }
             Err(StoreError::InvalidTransition(illegal)) => {
-                // The text may be legal, and then does not go with what is not.
+                // The buffered text may be legal, and must not be refused with the illegal event.
                 self.write_pending().await?;
                 Err(StoreError::InvalidTransition(illegal))
             }
@@ -348,7 +348,8 @@ impl LogWriter {
         }
     }
 
-    /// Writes the events whose append has begun; they are dropped if they cannot happen to the task.
+    /// Writes the events whose append has begun; they are dropped if they are not legal for the
+    /// task.
     async fn write_pending(&mut self) -> Result<(), StoreError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -421,7 +422,7 @@ impl LogWriter {
     }
 }
 
-/// A store is never left in the middle of a call, as long as the runtime is there.
+/// A call of the store is never dropped half-way while the runtime exists.
 impl Drop for LogWriter {
     fn drop(&mut self) {
         if let Some(writing) = self.writing.take()

@@ -25,10 +25,11 @@ use crate::store::{Orphan, Owner, Retention, Snapshot, StoreError};
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Recovery {
-    /// They fail, and their status says why: what the agent did elsewhere is not repeated unasked.
+    /// They fail, and their status says why. Side effects of the agent are not repeated without a
+    /// request.
     #[default]
     Fail,
-    /// The agent takes the turn again, and finds in [`Turn::resumed`](crate::Turn::resumed) that it does.
+    /// The agent takes the turn again; [`Turn::resumed`](crate::Turn::resumed) shows that.
     Resume,
 }
 
@@ -55,7 +56,7 @@ impl Maintenance {
         }
         let part_of_term =
             |part: u32| (self.store_handle.term / part).max(Duration::from_millis(10));
-        // Three times before a lease runs out: one may be late.
+        // Three renewals per term, so that one may be late.
         self.repeat(part_of_term(3), Self::renew_leases);
         // A task is taken over at most six fifths of a term after the last renewal of its lease.
         self.repeat(part_of_term(5), Self::recover_orphans);
@@ -63,7 +64,8 @@ impl Maintenance {
         true
     }
 
-    /// Does something at an interval, in a task of its own: what takes long delays nothing else.
+    /// Runs a function at an interval in its own tokio task, so that slow work does not delay other
+    /// work.
     fn repeat<F>(self: &Arc<Self>, period: Duration, job: fn(Arc<Self>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -129,7 +131,7 @@ impl Maintenance {
 
     /// Takes over an abandoned task, unless it is worked on here, is settled, or another process is faster.
     pub(crate) async fn recover(self: &Arc<Self>, orphan: Orphan) {
-        // Its lease ran out while we were not looking: it is worked on here all the same.
+        // The lease expired between two renewals, but the task is still active here.
         let Orphan { owner, task, .. } = &orphan;
         if self.active.running(owner, task).is_some() {
             return;
@@ -212,8 +214,8 @@ fn failure(snapshot: &Snapshot) -> String {
 
 /// Maximum number of abandoned tasks recovered in one go.
 const MAX_ORPHANS_AT_ONCE: usize = 1000;
-/// Interval at which old tasks are removed: they are kept about so much longer than they should be, and as
-/// many more as end meanwhile.
+/// Interval at which old tasks are removed. They may be kept that much longer than configured, and the
+/// number kept may exceed its limit by the tasks that end meanwhile.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 fn warn(error: &StoreError, what: &str) {

@@ -136,7 +136,7 @@ impl DigestInput {
     }
 
     fn count(&mut self, count: usize) {
-        // Most are small, and hashing takes its time by the byte.
+        // Most counts are small, and the cost of hashing grows with the bytes.
         match u8::try_from(count) {
             Ok(few) if few < u8::MAX => self.bytes.push(few),
             _ => {
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(sorted, reversed);
     }
 
-    /// As RFC 8785 writes them.
+    /// Numbers are hashed in the form of RFC 8785.
     #[test]
     fn numbers_are_doubles() {
         let read = |number: &str| {

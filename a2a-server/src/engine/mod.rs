@@ -93,7 +93,8 @@ impl Engine {
         owner: &Owner,
     ) -> Result<Option<Snapshot>, A2aError> {
         let found = self.store().snapshot(owner, task).await?;
-        // Its use may take long, so it holds no share; `snapshot_to_copy` keeps one for answers.
+        // The snapshot may be used for long, so it holds no share of the budget; `snapshot_to_copy`
+        // keeps one for answers.
         Ok(found.map(|snapshot| Snapshot {
             share: TaskShare::default(),
             ..snapshot
@@ -112,14 +113,14 @@ impl Engine {
         if bytes <= TaskBudget::SMALL || !snapshot.share.is_empty() {
             return Ok(snapshot);
         }
-        // The task changes meanwhile: a caller that waits holds no snapshot.
+        // The task changes while the caller waits, so the caller holds no snapshot.
         drop(snapshot);
         let again = async {
             let share = self.copies.take(bytes).await?;
             let snapshot = self.snapshot(task, owner).await?;
             Ok(Snapshot { share, ..snapshot })
         };
-        // Seldom, and every answer would have room for it.
+        // Rare. Boxed, so that it does not enlarge the future of every answer.
         Box::pin(again).await
     }
 

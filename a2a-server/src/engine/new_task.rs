@@ -25,7 +25,7 @@ pub(crate) fn new_task(
         context_id: Some(conversation.clone()),
         ..message
     };
-    // Both stay for long: no room is kept for more.
+    // Both are kept for long, so spare capacity is freed.
     message.parts.shrink_to_fit();
     let mut task = Task::submitted(id.clone(), conversation);
     task.history = vec![message.clone()];
@@ -49,7 +49,7 @@ pub(crate) fn new_task(
 }
 
 /// Returns a name for a new task, as a UUID of version 7: its 74 random bits cannot be guessed, and because it
-/// begins with the time, a store finds the names of new tasks side by side.
+/// begins with the time, a store finds the names of new tasks next to each other.
 fn unguessable() -> TaskId {
     let id = Uuid::new_v7(uuid::Timestamp::now(NoContext));
     let mut room = Uuid::encode_buffer();

@@ -19,7 +19,8 @@ pub(crate) enum Accepted {
         writer: Arc<TaskWriter>,
         /// End of the log of a known task after the message; a new task has no log before the agent acts.
         from: Option<LogPosition>,
-        /// Number of times that the agent had let waiting callers go before the message came.
+        /// Number of early returns that the agent had granted to waiting callers before the message
+        /// came.
         detached: u64,
     },
     /// It was sent before, with this outcome.
@@ -68,13 +69,13 @@ impl Accepted {
         }
     }
 
-    /// Returns whether the agent has let the callers go that waited when the message came.
+    /// Returns whether the agent has granted an early return since the message came.
     pub(crate) fn lets_go(&self, run: &RunState) -> bool {
         matches!(self, Self::Run { detached, .. } if run.detached > *detached)
     }
 
-    /// Waits until enough is known of a task, or there is an answer without one. If there is neither at
-    /// `until`, a task is stored: the caller needs an answer.
+    /// Waits until enough is known of a task, or there is an answer without a task. If neither is so at
+    /// `until`, stores a task, because the caller needs an answer.
     pub(crate) async fn outcome(
         &self,
         until: Instant,
@@ -96,7 +97,7 @@ impl Accepted {
         if !writer.run_state().is(known) {
             let known = writer.run_state().until(known);
             if timeout_at(until, Box::pin(known)).await.is_err() {
-                // Seldom, and every message would have room for it.
+                // Rare. Boxed, so that it does not enlarge the future of every message.
                 Box::pin(writer.open()).await?;
             }
         }

@@ -31,7 +31,8 @@ pub(crate) async fn known(
             let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
             match engine.active.running(&owner, &task) {
                 Some(writer) if !from.is_settled => Accepted::Run {
-                    // It came earlier, so that any detach of this run lets its caller go.
+                    // The message came earlier, so any early return of this run applies to its
+                    // caller.
                     detached: 0,
                     from: Some(from),
                     writer,
@@ -42,8 +43,8 @@ pub(crate) async fn known(
     }))
 }
 
-/// Returns the outcome of a message that this server could not work on, because another one has: that of the other.
-/// Errors: `error`, if no outcome is known.
+/// Returns the outcome of a message that another server has worked on, so that this one could not. Errors: `error`,
+/// if no outcome is known.
 pub(crate) async fn outcome_elsewhere(
     engine: &Engine,
     receipt: Option<IdempotencyKey>,
@@ -66,16 +67,16 @@ pub(crate) async fn outcome_elsewhere(
     }
 }
 
-/// Has no other server that shares the store work on a message that is new; returns its outcome if one did. The
-/// reservation is recent then. That of another server is replaced once it has run out though that server could have
-/// renewed it.
+/// Reserves a new message, so that no other server that shares the store works on it; returns the outcome if
+/// another server did. On return the reservation is recent. Replaces the reservation of another server once it has
+/// expired although that server could have renewed it.
 pub(crate) async fn reserve(
     engine: &Engine,
     in_flight: &InFlightSend,
     pending: &PendingMessage,
 ) -> Result<Option<Accepted>, A2aError> {
     match engine.store_handle.is_shared() {
-        // Every message would have room for it.
+        // Boxed, so that it does not enlarge the future of every message.
         true => Box::pin(reserve_shared(engine, in_flight, pending)).await,
         false => Ok(None),
     }
@@ -103,7 +104,7 @@ async fn reserve_shared(
                     return Ok(Some(known));
                 }
             }
-            // Its outcome is in the store as soon as there is one.
+            // The outcome is in the store as soon as there is one, so poll for it.
             Err(StoreError::Leased | StoreError::ReservationExpired(_)) => {
                 beat.tick().await;
             }

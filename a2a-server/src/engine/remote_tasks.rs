@@ -72,8 +72,8 @@ pub(crate) async fn deliver(
     }
 }
 
-/// Cancels a task that no agent works on here: if an agent works on it elsewhere, that one is asked to stop,
-/// and has the time for it that an agent has here.
+/// Cancels a task that no agent works on here: if an agent works on it at another server, it is asked to
+/// stop, within the time that an agent has here.
 pub(crate) async fn cancel_elsewhere(
     engine: &Engine,
     shared: &dyn SharedStore,

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 ///
 /// An expired lease means that its holder is gone only if the holder could have renewed it. While a shared store
 /// answers no server, all leases expire, and the first server that asks afterwards would take over tasks that are
-/// worked on. But each server renews at the same interval, even if it has no leases: when its own renewals go through,
+/// worked on. But each server renews at the same interval, even if it has no leases: if its own renewals succeed,
 /// the renewals of other servers can, too.
 ///
 /// Renewals are a third of a term apart. A lease expires if its holder is kept from the store for two thirds of a term,

@@ -92,7 +92,7 @@ impl SharedRunState {
     /// Resolves when `is_so` holds.
     pub(crate) async fn until(&self, is_so: impl Fn(&RunState) -> bool) {
         loop {
-            // Notices changes from here on, before it looks.
+            // Subscribes to changes before it checks the state.
             let changed = self.changed.notified();
             if is_so(&self.lock()) {
                 return;
@@ -101,7 +101,7 @@ impl SharedRunState {
         }
     }
 
-    /// Nothing that is done under the lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, RunState> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }

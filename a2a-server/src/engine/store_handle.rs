@@ -16,7 +16,8 @@ use crate::store::{IdempotencyKey, Lease, Owner, Snapshot, StoreError, TimedStor
 /// The store, and the name and term of the leases that this server takes.
 pub(crate) struct StoreHandle {
     pub(crate) store: TimedStore,
-    /// This process: another one that writes to the same store has another name.
+    /// Name of this process as a holder of leases; every process that writes to the same store has
+    /// a different one.
     pub(crate) holder: Arc<str>,
     /// Time for which a lease lasts unless it is renewed.
     pub(crate) term: Duration,
@@ -139,7 +140,7 @@ pub(crate) struct Reservation {
     asked: Instant,
     owner: Owner,
     message: MessageId,
-    /// Runtime of the server: its caller may end elsewhere.
+    /// Runtime of the server, because the caller may be dropped in another runtime.
     runtime: Handle,
     /// Store that has the reservation, until it ends.
     of: Option<Arc<StoreHandle>>,

@@ -107,7 +107,7 @@ impl TaskRun {
 
     /// Stores the end of a turn, and decides on the next step.
     ///
-    /// Rare steps are boxed: a run has room for this while its agent works, which may be long.
+    /// Rare steps are boxed, because a run holds the memory of this future while its agent works.
     async fn conclude(&self, end: TurnEnd, in_flight: Option<Arc<InFlightSend>>) -> Step {
         let writer = &self.writer;
         let closed = match &end {
@@ -141,8 +141,7 @@ impl TaskRun {
         }
     }
 
-    /// Completes the task, unless it waits for the caller or a message waits for it: every message was
-    /// queued before.
+    /// Completes the task, unless it waits for the caller or a message is queued for it.
     async fn complete(&self) -> Result<Ending, UpdateError> {
         let writer = &*self.writer;
         let step = || async {
@@ -227,14 +226,14 @@ impl Drop for TaskRun {
         if std::thread::panicking()
             && let Ok(runtime) = Handle::try_current()
         {
-            // It is left in the middle: without a lease it is found as any abandoned task is.
+            // The task is left unfinished; without a lease it is found like any abandoned task.
             let writer = Arc::clone(&self.writer);
             runtime.spawn(async move { drop(writer.hand_back().await) });
         }
     }
 }
 
-/// Opens the span of a turn: what comes of the turn belongs to the trace of the message.
+/// Opens the span of a turn: everything that the turn causes belongs to the trace of the message.
 fn open_span(writer: &TaskWriter, pending: &mut Arc<PendingMessage>) -> Span {
     let span = tracing::info_span!(
         parent: None,

@@ -11,8 +11,8 @@ use crate::engine::task_writer::TaskWriter;
 use crate::engine::update::UpdateError;
 use crate::store::StoreError;
 
-/// Gives the lease of a task back. If the store is not available that is tried again, apart from the caller: this
-/// server would renew the lease for as long as it lives.
+/// Gives the lease of a task back. If the store is not available, retries in the background; otherwise this
+/// server would renew the lease as long as it runs.
 pub(crate) async fn hand_back(writer: &Arc<TaskWriter>) {
     let is_away = |handed_back: Result<(), UpdateError>| {
         matches!(
@@ -66,8 +66,8 @@ pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
     }
 }
 
-/// Does what comes after a turn, again until the store takes it: nothing else would. Waiting callers and
-/// followers get the failure at once.
+/// Does the work after a turn, and repeats it until the store accepts it, because nothing else would.
+/// Waiting callers and followers get the failure at once.
 pub(crate) async fn persist<T, F>(
     writer: &TaskWriter,
     step: impl Fn() -> F,
@@ -76,7 +76,7 @@ where
     F: Future<Output = Result<T, UpdateError>>,
 {
     match step().await {
-        // Seldom, and every run would have room for it.
+        // Rare. Boxed, so that it does not enlarge the future of every run.
         Err(UpdateError::Store(error)) if may_pass(&error) => {
             Box::pin(persist_later(writer, error, step)).await
         }

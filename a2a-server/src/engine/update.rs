@@ -19,7 +19,7 @@ pub struct ArtifactUpdate {
 }
 
 impl ArtifactUpdate {
-    /// Makes an update by an artifact that replaces the one of its id, and may be followed by more of it.
+    /// Creates an update that replaces the artifact of the same id; further chunks may follow.
     pub fn new(artifact: Artifact) -> Self {
         Self {
             artifact,
@@ -34,7 +34,7 @@ impl ArtifactUpdate {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// It cannot happen to the task as it stands; after a cancellation nothing can.
+    /// The update is not legal in the current state of the task; after a cancellation none is.
     #[error(transparent)]
     Illegal(#[from] IllegalEvent),
     /// The turn was answered by a message, so there is no task.

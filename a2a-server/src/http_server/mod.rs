@@ -254,11 +254,12 @@ impl BoundServer {
         self.service_at(Some(self.listener.address))
     }
 
-    /// Answers until `shutdown` resolves, and as long after that as it is [drained](Self::drain); then
-    /// lets turns and requests come to their end, for as long as
+    /// Serves until `shutdown` resolves and the time to [drain](Self::drain) is over; then waits for
+    /// running turns and requests, at most for
     /// [`ServeOptions::grace`](a2a_transport::http::ServeOptions::grace).
     ///
-    /// Errors: `PermissionDenied` at once, if everyone could reach it and anyone were let in.
+    /// Errors: `PermissionDenied` at once, if other machines can reach it and it would admit every
+    /// caller.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let local = self.local_addr();
         for (server, settings) in self.agents() {
@@ -314,7 +315,7 @@ impl BoundServer {
     }
 }
 
-/// Returns an error if everyone could reach an agent and anyone were let in.
+/// Returns an error if other machines can reach an agent that would admit every caller.
 fn check_access(server: &Server, settings: &Settings, local: SocketAddr) -> io::Result<()> {
     if server.inner.authenticator.is_some() || is_local(local) {
         return Ok(());
@@ -368,7 +369,7 @@ async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
         };
-        // Else the address would be taken for a while after a restart.
+        // Otherwise the address would stay in use for a while after a restart.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         match socket.bind(address).and_then(|()| socket.listen(1024)) {

@@ -132,9 +132,9 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// Lets in every caller that reaches the address, whatever address it is: to read, change and cancel
-    /// one another's tasks, too. Without this and without an [authenticator](crate::ServerBuilder::authenticator) only
-    /// loopback addresses are served.
+    /// Admits every caller that reaches the address, even if it is not a loopback address; callers can read, change
+    /// and cancel one another's tasks. Without this and without an
+    /// [authenticator](crate::ServerBuilder::authenticator) only loopback addresses are served.
     pub fn allow_unauthenticated(mut self) -> Self {
         self.settings.open = true;
         self
@@ -170,8 +170,8 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// Answers a method of an extension by JSON-RPC, for callers that the authenticator lets in; an authorizer, which
-    /// decides about the protocol's own operations, is not asked. Specification 1.0 §4.6.
+    /// Answers a method of an extension by JSON-RPC, for callers that the authenticator lets in; an authorizer is not
+    /// called, since it decides only about operations of the protocol. Specification 1.0 §4.6.
     ///
     /// The extension should be on the card: [`AgentCard::extension`](a2a_types::AgentCard::extension).
     ///

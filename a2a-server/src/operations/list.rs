@@ -81,8 +81,8 @@ async fn page_to_copy(
     Ok(Page { share, ..page })
 }
 
-/// Encodes a place in the caller's own listing: a caller that makes up a token only skips tasks of its own.
-/// It stays valid whatever is added before or after that place.
+/// Encodes a place in the caller's own listing, so a made-up token only skips tasks of that caller. It
+/// stays valid when tasks are added before or after that place.
 fn write_token(place: &ListCursor) -> String {
     let text = format!("{} {}", place.time.0, place.task);
     Base64::encode(text).as_text().to_owned()

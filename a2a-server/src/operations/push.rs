@@ -132,7 +132,7 @@ pub(crate) fn require_push(server: &ServerState) -> Result<(), A2aError> {
     }
 }
 
-/// A task of the caller's, of an agent that has webhooks.
+/// Returns a task of the caller, if the agent has webhooks.
 async fn pushable(
     server: &ServerState,
     task: &TaskId,

@@ -40,7 +40,7 @@ pub(crate) fn send(
         let Admission {
             accepted, receipt, ..
         } = server.engine.begin(pending, false).await?;
-        // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
+        // An immediate return has no effect on an agent that answers by a message (1.0 §3.2.2).
         let until = Instant::now()
             + match soon {
                 true => server.engine.first_event_timeout,
@@ -66,7 +66,7 @@ pub(crate) fn send(
         let enough = |run: &RunState| enough(run, from.sequence);
         if !soon && !accepted.is(enough) {
             let waited = Box::pin(server.engine.wait(&accepted, &from, &owner, enough));
-            // The task shows its state, whatever the outcome.
+            // The state of the task says the rest, whatever the outcome.
             drop(timeout_at(until, waited).await);
             if let Some(failure) = accepted.stuck() {
                 return Err(stuck(failure));

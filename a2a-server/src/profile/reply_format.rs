@@ -31,9 +31,9 @@ pub(crate) struct ProfileSupport {
 /// Format in which a caller is answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ReplyFormat {
-    /// Without steps, each update as the agent gave it.
+    /// Plain A2A without steps: each update as the agent gave it.
     Plain,
-    /// In the profile's form.
+    /// The form of the profile.
     Profile { shows_steps: bool },
 }
 
@@ -66,8 +66,8 @@ impl ReplyFormat {
         }
     }
 
-    /// Returns the format for a reader of a task: only messages have a place to declare the profile in, so
-    /// the last one that was sent to the task counts.
+    /// Returns the format for a reader of a task: only messages can declare the profile, so the last one
+    /// that was sent to the task counts.
     pub(crate) fn of_reader(context: &Context, task: &Task, agent: ProfileSupport) -> Self {
         let mut messages = task.history.iter().rev();
         let last = messages.find(|message| message.role == Role::User);
@@ -114,7 +114,7 @@ impl ReplyFormat {
         S: Stream<Item = Result<Update, Error>> + Send + 'static,
     {
         let Self::Profile { shows_steps } = self else {
-            // That of tokio has no room for a future.
+            // `filter_map` of tokio-stream takes a closure instead of a future, so it is smaller.
             return Box::pin(tokio_stream::StreamExt::filter_map(updates, plain));
         };
         let mut writer = StreamWriter::new(beginning, shows_steps);

@@ -7,8 +7,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::StoreError;
 
-/// A number of bytes that large tasks may have together from when they are read or copied until their answers
-/// are written. One that has the budget for itself may be larger. Small tasks are not counted.
+/// Number of bytes that large tasks may have together, from when they are read or copied until their answers
+/// are written. A task that has the budget to itself may be larger. Small tasks are not counted.
 #[derive(Debug)]
 pub struct TaskBudget(Arc<Semaphore>);
 

@@ -25,7 +25,7 @@ struct SealingKey {
 }
 
 impl EncryptionKeys {
-    /// Makes the set of one key, and the id that what it seals has.
+    /// Creates a set with one key and the id of that key, which sealed webhooks have.
     ///
     /// Errors: [`EncryptionKeyError::Malformed`] if the id is not 1 to 64 letters, digits, `-`, `_` and `.`.
     pub fn new(id: &str, key: &[u8; 32]) -> Result<Self, EncryptionKeyError> {
@@ -127,7 +127,7 @@ impl EncryptionKeys {
             ..TaskPushNotificationConfig::default()
         };
         let mut bytes = serde_json::to_vec(&secret).map_err(|_| SealError::NotSealed)?;
-        // There is one: no set is made without.
+        // Every set has at least one key.
         let SealingKey { id, key } = self
             .0
             .first()
@@ -144,8 +144,7 @@ impl EncryptionKeys {
         })
     }
 
-    /// Returns a webhook of a task as it was before it was sealed. One that is in the clear is returned
-    /// as it is.
+    /// Returns the unsealed webhook of a task. A webhook in the clear is returned unchanged.
     pub(super) fn open(
         keys: Option<&Self>,
         owner: &Owner,
@@ -300,10 +299,14 @@ mod tests {
             open(&both, &owner("ada"), "t", sealed.clone()),
             Ok(config())
         );
-        let anew = both.seal(&owner("ada"), config()).unwrap();
-        assert!(anew.url.starts_with("sealed:1:new:"), "{}", anew.url);
+        let resealed = both.seal(&owner("ada"), config()).unwrap();
+        assert!(
+            resealed.url.starts_with("sealed:1:new:"),
+            "{}",
+            resealed.url
+        );
         assert_eq!(
-            open(&keys(&["new"]), &owner("ada"), "t", anew),
+            open(&keys(&["new"]), &owner("ada"), "t", resealed),
             Ok(config())
         );
         let unknown = SealError::UnknownKey("old".to_owned());

@@ -28,11 +28,11 @@ pub enum StoreError {
     /// Another writer has a lease that has not run out.
     #[error("another writer holds the lease of the task")]
     Leased,
-    /// Another holder's reservation of the message, of this number, has run out. Its holder may be alive:
-    /// while the store is down, no server can renew.
+    /// The reservation of the message by another holder, with this number, has expired. Its holder may be
+    /// alive: while the store is down, no server can renew.
     #[error("reservation {0} of the message has expired")]
     ReservationExpired(u64),
-    /// There is no room for more, and nothing that has ended could make some.
+    /// The store is full, and no ended task can be evicted.
     #[error("the store is full")]
     Full,
     /// The store cannot be reached, or is overloaded. The caller may try again; the request may have been

@@ -155,12 +155,13 @@ impl<R> Fold<R> {
         later(&self.tail, self.folded)
     }
 
-    /// Becomes what a writer has made of a [draft](Self::draft) of it.
+    /// Replaces itself by a written [draft](Self::draft).
     pub fn succeed(&mut self, written: Self) {
         let (known, mut tail) = (self.sequence, std::mem::take(&mut self.tail));
         let first = later(&written.tail, known).next();
         if first.is_none_or(|first| first.sequence > known + 1) && written.sequence > known {
-            // Too many at once to have them all.
+            // The new tail lacks the events right after `known`, so it does not continue the old
+            // one.
             tail.clear();
         }
         let added = written.tail;

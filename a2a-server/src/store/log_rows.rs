@@ -1,7 +1,7 @@
 //! Format of a task's log in a table, for stores that keep logs in tables.
 //!
-//! An append is one row, or several of up to 16 events: an event a line, the key of a row the sequence number of
-//! its last. The log of a task begins with the task itself, sequence number 1.
+//! An append is one row, or several of up to 16 events: each line is an event, and the key of a row is the
+//! sequence number of its last event. The log of a task begins with the task itself, sequence number 1.
 
 use a2a_transport::{SharedEvent, TraceContext};
 use a2a_types::reading::without_values;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Append, LogEntry, NewTask, StoreError, limits};
 
-/// The content of one write about a task, made ready by its caller: the writer of the tables has enough to do.
+/// Content of one write about a task, prepared by the caller to relieve the writer thread.
 #[derive(Debug)]
 pub struct LogRows {
     /// Rows that it adds to the log: the number of events and the body of each.

@@ -144,7 +144,7 @@ pub trait Store: Send + Sync + 'static {
         task: &'a TaskId,
     ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>>;
 
-    /// Forgets a webhook; one that is not there is forgotten already.
+    /// Deletes a webhook; succeeds if there is none.
     fn delete_config<'a>(
         &'a self,
         owner: &'a Owner,
@@ -180,8 +180,8 @@ pub trait Store: Send + Sync + 'static {
     /// Counts the notifications that are neither delivered nor given up.
     fn undelivered(&self) -> StoreFuture<'_, usize>;
 
-    /// Records the outcome of a notification. One that is gone is settled already. Another caller may have taken it
-    /// again meanwhile: then only [`DeliveryResult::Delivered`] counts.
+    /// Records the outcome of a notification. Succeeds if the notification does not exist any more. Another caller
+    /// may have taken it again meanwhile: then only [`DeliveryResult::Delivered`] counts.
     fn record_delivery<'a>(
         &'a self,
         notification: &'a Notification,
@@ -195,8 +195,8 @@ pub trait Store: Send + Sync + 'static {
     /// Tasks that an agent has to work on, by [`limits::is_active`], and that no server has a lease of; at most `limit`.
     fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>>;
 
-    /// Forgets ended tasks that are too old or too many, the oldest first, and tasks that have waited
-    /// too long for their caller and that no server has a lease of, with all that belongs to them; yields how many.
+    /// Removes ended tasks that are too old or too many, the oldest first, and tasks that have waited too long for
+    /// their caller and that no server has a lease of, with everything that belongs to them; returns their number.
     fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize>;
 
     /// Returns what several servers need to share this store, or `None` if only one may use it.

@@ -182,7 +182,7 @@ impl Page {
     }
 }
 
-/// A task that no server works on although one should.
+/// An active task that no server has a lease of.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Orphan {

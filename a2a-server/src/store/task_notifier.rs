@@ -71,7 +71,7 @@ impl TaskNotifier {
         sender.or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Watched> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,8 +85,8 @@ impl Watched {
     }
 }
 
-/// Number of tasks below which no task is removed. With 1,024, each removal held up many short streams, and their
-/// p99 was 500 µs; with 32 it is 320 µs (`cargo xtask bench stream`).
+/// Number of tasks below which no task is removed. With 1,024, each removal delayed many short streams, whose p99
+/// was 500 µs; with 32 it is 320 µs (`cargo xtask bench stream`).
 const MIN_SWEPT: usize = 32;
 
 #[cfg(test)]

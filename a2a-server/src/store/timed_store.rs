@@ -21,7 +21,7 @@ use super::{DeliveryResult, Notification};
 #[derive(Clone)]
 pub(crate) struct TimedStore {
     store: Arc<dyn Store>,
-    /// `false` for the store in memory that is there by default.
+    /// `false` for the default store in memory.
     is_timed: bool,
 }
 

@@ -38,7 +38,7 @@ pub struct NewTask {
 }
 
 impl NewTask {
-    /// Makes a task to be kept that nothing has happened to yet, without a webhook and a receipt.
+    /// Creates a new task without events, webhook and receipt.
     pub fn new(
         task: Arc<Task>,
         protocol_version: ProtocolVersion,
@@ -158,7 +158,7 @@ pub enum Lease {
         /// Term of the lease, by the store's clock.
         term: Duration,
     },
-    /// A new one, also if another holder has one.
+    /// A new lease, even if another holder has one.
     TakeOver {
         /// Holder of the lease from now on.
         holder: Arc<str>,

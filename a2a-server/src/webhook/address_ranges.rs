@@ -45,7 +45,8 @@ struct V4 {
     kind: &'static str,
 }
 
-/// The registry of special purposes (RFC 6890), and what clouds made of public addresses.
+/// The registry of special-purpose addresses (RFC 6890), and public addresses that clouds use
+/// internally.
 #[rustfmt::skip]
 const V4_RANGES: &[V4] = &[
     V4 { base: [0, 0, 0, 0],       length: 8,  kind: "unspecified" },
@@ -75,7 +76,7 @@ struct V6 {
 }
 
 /// Special ranges within 2000::/3, which has all public addresses, and named ones outside of it. Addresses
-/// that carry another one lead to wherever a gateway translates them.
+/// that embed another address lead wherever a gateway translates them to.
 #[rustfmt::skip]
 const V6_RANGES: &[V6] = &[
     V6 { base: [0, 0, 0, 0, 0, 0, 0, 0],          length: 128, kind: "unspecified" },

@@ -10,11 +10,11 @@ use url::Host;
 /// Maximum numbers of requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotLimits {
-    /// In total.
+    /// Limit on all requests.
     pub(super) all: usize,
-    /// To all hosts together whose last request timed out.
+    /// Limit on the requests to all hosts whose last request timed out.
     pub(super) doubtful: usize,
-    /// To one host.
+    /// Limit on the requests to one host.
     pub(super) per_host: usize,
     /// Waiting for one host.
     pub(super) line: usize,
@@ -40,7 +40,7 @@ struct Hosts {
 /// The queue before one host.
 struct HostQueue {
     any: Arc<Semaphore>,
-    /// One at a time, while it is in doubt.
+    /// Allows one request at a time, while the host is in doubt.
     one: Arc<Semaphore>,
 }
 
@@ -74,7 +74,7 @@ impl RequestSlots {
         let mut slot = self.queue(host)?;
         let any = Arc::clone(&slot.of_host.any).acquire_owned().await.ok()?;
         slot.permits.push(Permit::HostQueue(any));
-        // Asked only now: those before may have found out.
+        // Checked only now, because an earlier request may have found that the host times out.
         if self.hosts().silent.contains(host) {
             let one = Arc::clone(&slot.of_host.one).acquire_owned().await.ok()?;
             slot.permits.push(Permit::HostQueue(one));

@@ -24,8 +24,8 @@ pub(super) struct Answer {
 }
 
 impl Connector {
-    /// Sends a request to a target, with the target's path and host. It follows no redirection: that is an
-    /// answer like others.
+    /// Sends a request to a target, with the target's path and host. Does not follow redirects: they are
+    /// returned like other answers.
     pub(super) async fn ask(
         &self,
         target: &Target,

@@ -147,7 +147,7 @@ pub(super) async fn answer_by_tls(
 pub(super) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// One that no client trusts.
+    /// Creates an authority that no client trusts.
     pub(super) fn unknown() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -155,7 +155,7 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key).unwrap())
     }
 
-    /// The one that senders on a fixture trust.
+    /// The authority that senders on a fixture trust.
     pub(super) fn known() -> &'static Self {
         static KNOWN: OnceLock<Authority> = OnceLock::new();
         KNOWN.get_or_init(Self::unknown)

@@ -110,7 +110,7 @@ impl WebhookKeys {
         seconds((self.clock)())
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Vec<ScheduledKey>> {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -150,8 +150,8 @@ mod tests {
         SigningKey::generate(Algorithm::Es256).unwrap()
     }
 
-    /// At any time the key that signs is published, was so five minutes ago, and will be until what
-    /// it signs has expired.
+    /// At any time the signing key is published, was published five minutes before, and stays
+    /// published until its tokens have expired.
     #[test]
     fn no_receiver_meets_a_key_that_it_cannot_know() {
         let begun = 1_000_000;

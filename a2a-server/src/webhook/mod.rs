@@ -46,7 +46,7 @@ use crate::engine::store_handle::StoreHandle;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Challenge {
-    /// Never: many receivers know nothing of it.
+    /// Never, because many receivers do not support it.
     #[default]
     Never,
     /// If it is registered in 0.1.

@@ -36,10 +36,10 @@ pub(crate) enum Reason {
     /// No protected connection could be agreed on; its certificate may be wrong.
     #[error("the host could not be connected to by TLS")]
     Tls,
-    /// Nothing came in time.
+    /// No answer came in time.
     #[error("the receiver did not answer in time")]
     Timeout,
-    /// Too many others are being delivered there: nothing was sent.
+    /// Too many other requests to this host: nothing was sent.
     #[error("too many deliveries are under way")]
     Busy,
     /// The connection ended before an answer, or the answer is not HTTP.

@@ -8,7 +8,7 @@ pub enum Refusal {
     /// The URL is too long.
     #[error("the webhook's URL is longer than {0} bytes")]
     TooLong(usize),
-    /// Browsers may make a URL of it, but it is none.
+    /// It is not a URL, though browsers may repair it into one.
     #[error("the webhook's URL is not well formed: expected `https://host[:port][/path][?query]`")]
     Malformed,
     /// The URL is of another scheme.

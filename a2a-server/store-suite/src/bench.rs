@@ -80,7 +80,7 @@ impl Bench {
     }
 }
 
-/// Looks again and again until there is a value.
+/// Polls until there is a value.
 #[track_caller]
 pub(crate) fn eventually<T, F>(
     what: &str,

@@ -11,7 +11,7 @@ use crate::observation::Checked;
 /// One promise, and how it is checked.
 #[derive(Debug)]
 pub struct Case {
-    /// Names the case; it stays what it is.
+    /// Name of the case, which never changes.
     pub name: &'static str,
     /// The promise of a store.
     pub promise: &'static str,
@@ -19,7 +19,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Puts a store, which must be fresh, to this case.
+    /// Checks a fresh store by this case.
     pub async fn check<S: Store, F: Future<Output = S>>(
         &self,
         open: impl FnOnce() -> F,

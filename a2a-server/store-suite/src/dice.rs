@@ -42,7 +42,7 @@ impl Dice {
         trace.map(|trace| trace.with_state("a=1,b=2"))
     }
 
-    /// Mostly what can happen to the task, and mostly what does not end it.
+    /// Draws events, most of which are legal for the task and do not end it.
     pub(crate) fn events(&mut self, task: &Task, count: usize) -> Vec<Event> {
         let id = &task.id;
         let mut events = Vec::new();
@@ -63,7 +63,7 @@ impl Dice {
                     artifacts: Vec::new(),
                     ..task.clone()
                 }),
-                12 if self.chance(20) => said(&"somebody else".into(), name),
+                12 if self.chance(20) => said(&"another owner".into(), name),
                 _ if count > 3 => status_at(id, TaskState::Working, self.time()),
                 _ => status_at(id, self.one_of(&STATES), self.time()),
             });

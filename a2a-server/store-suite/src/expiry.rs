@@ -13,7 +13,7 @@ use crate::sample::{
 promises! {
     "lease.runs_out": lease = "a lease, also one that is renewed, can be taken once its term is over by the store's clock";
     "receipt.runs_out": message = "a message is forgotten after the term of its receipt, and can be sent again";
-    "outbox.due_again": notification = "what is taken or put off is due again once its time is over, and until then for nobody";
+    "outbox.due_again": notification = "what is taken or put off is due again once its time is over, and for no sender before";
     "outbox.late_outcome": late_outcome = "the outcome of an attempt that is not the last counts only if it was delivered";
 }
 

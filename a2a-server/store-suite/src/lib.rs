@@ -1,4 +1,4 @@
-//! The promises of a [`Store`], each as a case that any store can be put to.
+//! The promises of a [`Store`], each as a case to test any store with.
 //!
 //! This is the body of a `#[tokio::test(flavor = "multi_thread")]` in the crate of your own store:
 //!
@@ -44,7 +44,7 @@ use a2a_server::Store;
 
 pub use crate::case::{Case, Violation};
 
-/// Puts a store to every case, each time a fresh one; returns the promises that it does not keep.
+/// Checks a store by every case, each time a fresh one; returns the broken promises.
 pub async fn run<S: Store, F: Future<Output = S>>(open: impl Fn() -> F) -> Vec<Violation> {
     let mut violations = Vec::new();
     for case in cases() {

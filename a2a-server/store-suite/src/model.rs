@@ -33,7 +33,7 @@ pub(crate) struct Log {
     /// Number of the caller's messages.
     messages: usize,
     holder: Arc<str>,
-    /// None if it was handed back.
+    /// `None` if the lease was given back.
     lasts: Option<bool>,
     /// The protocol version in which each webhook was asked for.
     protocol_versions: BTreeMap<String, ProtocolVersion>,
@@ -68,7 +68,7 @@ pub(crate) fn agrees<T: std::fmt::Debug>(
     )))
 }
 
-/// Compares the reasons, and of the end of a log where it is.
+/// Compares the reasons; for a sequence conflict, also the position of the end of the log.
 fn is_same(one: &StoreError, other: &StoreError) -> bool {
     match (one, other) {
         (StoreError::SequenceConflict(one), StoreError::SequenceConflict(other)) => one == other,
@@ -259,7 +259,7 @@ impl Model {
         Ok(())
     }
 
-    /// The notifications that were given up, in no order.
+    /// The dead letters, in no particular order.
     pub(crate) fn dead_letters(&self) -> Vec<Notification> {
         let mut dead = Vec::new();
         for ((owner, _), log) in &self.logs {
@@ -315,7 +315,7 @@ fn is_too_long(config: &TaskPushNotificationConfig) -> bool {
 }
 
 impl Log {
-    /// Adds to the log; leaves it half written if there is a reason not to.
+    /// Adds to the log; if that is refused, the log is left half written.
     fn write(&mut self, append: Append) -> Vec<StoreError> {
         let mut reasons = Vec::new();
         if append.after != self.look.sequence {

@@ -72,7 +72,7 @@ pub(crate) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {
     }
 }
 
-/// A value as people can still read it.
+/// A value, cut so that it is readable.
 pub(crate) fn short(value: &impl Debug) -> String {
     let text = format!("{value:?}");
     match text.char_indices().nth(MAX_TEXT) {

@@ -48,7 +48,7 @@ impl Round {
         same("the sequence that is watched", sequence, end)
     }
 
-    /// Compares what belongs to no task of its own.
+    /// Compares everything that does not belong to a single task.
     pub(crate) async fn look_around(&mut self, owner: &Owner) -> Checked {
         let message = self.dice.one_of(&MESSAGES);
         self.look_at_message(owner, message).await?;
@@ -86,7 +86,7 @@ impl Round {
             0 if !own.is_empty() => Some(ListCursor::of(
                 &self.model.logs[&dice.one_of(&own)].look.task,
             )),
-            // Good even if its own task is somewhere else now.
+            // A cursor stays valid even if its task has moved.
             1 => self.place.clone(),
             _ => None,
         };

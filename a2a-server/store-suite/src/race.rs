@@ -198,7 +198,7 @@ async fn one_answer(bench: Bench) -> Checked {
         let came = at_once(15, |number| {
             let writer = writers[number % 2].clone();
             let receipt = receipt(&message);
-            // Another one is the first each time.
+            // A different one is the first each time.
             let answers = (number + round).is_multiple_of(3);
             async move {
                 if answers {
@@ -248,7 +248,8 @@ async fn fenced_at_once(bench: Bench) -> Checked {
         let came = at_once(2, |number| {
             let writer = writer.clone();
             let seizes = number == round % 2;
-            // Nothing is appended with the lease: the sequence number protects neither writer.
+            // The append that takes the lease has no events, so the sequence number protects
+            // neither writer.
             let append = match seizes {
                 true => writer.with(seized("other", LONG), vec![]),
                 false => writer.held(vec![chunk(&writer.task, "a", "1", false)]),

@@ -74,7 +74,7 @@ pub(crate) fn message(task: &TaskId, id: &str, text: &str) -> Message {
     Message {
         message_id: id.into(),
         context_id: Some("context".into()),
-        // The empty id is read as none.
+        // An empty id is read as no id.
         task_id: Some(task.clone()).filter(|task| !task.is_empty()),
         metadata: Some(object("said", 1)),
         extensions: vec!["urn:x".to_owned()],

@@ -39,7 +39,7 @@ pub(crate) fn keys() -> WebhookKeys {
 }
 
 pub(crate) fn signing_key() -> SigningKey {
-    // RFC 8410 §7: the seed stands behind what says that it is one.
+    // RFC 8410 §7: the seed follows a fixed prefix.
     let before = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
     let key = [before, SIGNING.as_bytes()].concat();
     SigningKey::from_pkcs8(Algorithm::EdDsa, &key).unwrap()

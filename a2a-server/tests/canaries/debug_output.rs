@@ -71,7 +71,7 @@ fn webhooks_of_every_version_hide_their_secrets() {
     check(&v0_1::TaskPushNotificationConfig::from(webhook()));
     check(&v0_2::TaskPushNotificationConfig::from(webhook()));
     check(&v0_3::TaskPushNotificationConfig::from(webhook()));
-    // A URL that is none is a secret as a whole.
+    // A text that is not a valid URL is a secret as a whole.
     for url in [
         URL_KEY.to_owned(),
         format!("https://a:{URL_KEY}@example.com/"),

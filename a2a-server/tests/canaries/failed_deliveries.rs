@@ -23,7 +23,7 @@ async fn check(base: &str, says: &str) {
     log().check();
 }
 
-/// Answers that are none of what is expected, each with a secret of the receiver's.
+/// Unexpected answers, each with a secret of the receiver.
 #[tokio::test]
 async fn answer_of_a_receiver_is_not_revealed() {
     for (head, says) in [

@@ -1,10 +1,10 @@
 //! No secret of a webhook, of its owner, or of the agent is found where it does not belong: in a log
-//! at whatever level and of whatever crate, in an answer to another caller, in what `Debug` prints,
-//! in the text of an error.
+//! at any level and of any crate, in an answer to another caller, in `Debug` output, in the text of
+//! an error.
 //!
-//! Every secret is a canary: a text that is like nothing else. One subscriber records everything in this
-//! process, which is why these tests have a program of their own; each ends by looking for canaries in all
-//! that was logged so far, by itself and by the others.
+//! Every secret is a canary: a unique text. One subscriber records everything in this process, so these
+//! tests are a separate program; each ends by searching for canaries in everything logged so far, by
+//! itself and by the others.
 
 mod agent;
 mod debug_output;

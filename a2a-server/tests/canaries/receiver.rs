@@ -43,7 +43,7 @@ fn post(body: impl Into<Vec<u8>>) -> RawRequest {
     RawRequest::post(&format!("/hook?key={URL_KEY}"), body)
 }
 
-/// Nothing comes back but a word.
+/// Checks that the answer contains no secret.
 #[track_caller]
 fn check_answer(answer: &RawAnswer, status: u16) {
     assert_eq!(answer.status, status, "{}", answer.text);

@@ -39,7 +39,7 @@ fn server() -> Server {
     builder().build().unwrap()
 }
 
-/// The messages whose webhook has this in place of a member.
+/// Messages with a webhook in which this value replaces a member.
 fn with(member: &str, value: &Value) -> Vec<RawRequest> {
     let mut asks = Vec::new();
     for (method, mut params) in messages("echo", "http://127.0.0.1/", Scheme::Bearer) {

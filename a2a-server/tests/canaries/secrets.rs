@@ -1,4 +1,4 @@
-//! The canaries: one for each kind of secret, like nothing else that is ever printed.
+//! The canaries: a unique text for each kind of secret.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -67,7 +67,7 @@ static FORMS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
     forms.collect()
 });
 
-/// As text, as hexadecimal, as `Debug` prints bytes, and in Base64 wherever in it.
+/// Forms of a canary: text, hexadecimal, bytes as `Debug` prints them, and Base64 at every offset.
 pub(crate) fn forms(canary: &str) -> Vec<String> {
     let each = |write: fn(&u8) -> String| canary.as_bytes().iter().map(write);
     let mut forms = vec![
@@ -80,7 +80,7 @@ pub(crate) fn forms(canary: &str) -> Vec<String> {
     for before in 0..3 {
         let bytes = [&b"..."[..before], canary.as_bytes()].concat();
         let whole = bytes.len() / 3 * 4;
-        // Without the characters that depend on what stands before and after.
+        // Without the characters that also encode the neighbouring bytes.
         let inner = Base64::encode(&bytes).as_text()[(before * 8).div_ceil(6)..whole].to_owned();
         forms.push(inner.replace('+', "-").replace('/', "_"));
         forms.push(inner);

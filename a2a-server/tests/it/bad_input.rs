@@ -7,7 +7,7 @@ use crate::wire::{Connection, agent};
 
 /// One bad body after the other on one connection, and then a good one.
 #[tokio::test]
-async fn each_gets_its_code_and_the_connection_goes_on() {
+async fn bad_bodies_get_their_codes_and_the_connection_stays_open() {
     let mut connection = Connection::to(agent().await).await;
     let deep = "[".repeat(100_000);
     let nested = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{deep}"#);

@@ -319,11 +319,11 @@ async fn an_unreachable_card_is_logged() {
         }
         bound.run(std::future::ready(())).await.unwrap();
     };
-    let (nobody, host) = ("no caller gets the extended card", "set a `public_url`");
+    let (extended, host) = ("no caller gets the extended card", "set a `public_url`");
     let text = logged(run("0.0.0.0:0", &[], false)).await;
-    assert!(text.contains(nobody) && text.contains(host), "{text}");
+    assert!(text.contains(extended) && text.contains(host), "{text}");
     let text = logged(run("127.0.0.1:0", &[], true)).await;
-    assert!(!text.contains(nobody) && !text.contains(host), "{text}");
+    assert!(!text.contains(extended) && !text.contains(host), "{text}");
     let text = logged(run("0.0.0.0:0", &["agent.example"], true)).await;
     assert!(!text.contains(host), "{text}");
 }

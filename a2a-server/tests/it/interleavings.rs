@@ -1,14 +1,14 @@
 //! Writers, cancellations and followers of one task, at the same time and in many orders.
 //!
-//! A scheduler that draws every order from a seed, shuttle's, decides at each step who goes on. The
-//! store is the real one in memory; a step is one call of it, with a chance for everybody else before
-//! and after. So this is about the protocol of the seam: whether a sequence number that must match, a
-//! lease with an epoch and a cursor on the log are enough, however calls interleave.
+//! Shuttle's scheduler draws every order from a seed and decides at each step which actor continues.
+//! The store is the real one in memory; a step is one call of it, and any other actor may run before
+//! and after. So this checks that sequence numbers, lease epochs and cursors keep the log consistent
+//! under any interleaving of store calls.
 //!
 //! Shuttle does not see the inside of a call: the store's locks are the standard library's, held for no
 //! longer than a call, never across a step, and so they never block here; its watch channel is tokio's,
-//! which works on any executor. A follower that is not woken is a deadlock, which shuttle reports. Threads
-//! that are in one call at the same time are the matter of the suite.
+//! which works on any executor. A follower that is not woken is a deadlock, which shuttle reports. The
+//! store suite covers threads that are inside the same call.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -81,7 +81,7 @@ fn a_follower_that_reads_before_watching_may_never_wake() {
 
 const SEED: u64 = 2025;
 const LONG: Duration = Duration::from_secs(3600);
-const UNSHARED: &str = "nobody holds it across a step";
+const UNSHARED: &str = "no actor holds it across a step";
 
 fn random() -> RandomScheduler {
     RandomScheduler::new_from_seed(SEED, 5_000)
@@ -133,7 +133,7 @@ async fn check(scenario: Scenario, fault: InjectedRace) {
         }
     }
     for actor in acting {
-        actor.await.expect("nobody is aborted");
+        actor.await.expect("no actor is aborted");
     }
     let log = task.read(1).await;
     let mut done = task.done();
@@ -151,9 +151,9 @@ async fn check(scenario: Scenario, fault: InjectedRace) {
         "it ends, and nothing follows"
     );
     let fenced = done.is_sorted_by_key(|append| append.epoch);
-    assert!(fenced, "who lost the lease writes no more: {log:?}");
+    assert!(fenced, "a writer that lost the lease still writes: {log:?}");
     for follower in following {
-        let seen = follower.await.expect("nobody is aborted");
+        let seen = follower.await.expect("no actor is aborted");
         assert_eq!(seen, log, "a follower sees the whole log");
     }
 }
@@ -244,14 +244,14 @@ async fn follow(task: TaskUnderTest) -> Vec<(u64, Event)> {
     }
 }
 
-/// One task, and what can be done with it; everybody else may go on before and after.
+/// One task and the calls on it; other actors may run before and after each call.
 #[derive(Clone)]
 struct TaskUnderTest {
     fault: InjectedRace,
     store: Arc<MemoryStore>,
     owner: Owner,
     task: TaskId,
-    /// Wakes followers where the store's own channel would be too good.
+    /// Wakes followers in the faulty order, which the channel of the store prevents.
     early: watch::Sender<u64>,
     done: Arc<Mutex<Vec<AcknowledgedAppend>>>,
 }

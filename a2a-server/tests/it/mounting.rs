@@ -195,7 +195,7 @@ async fn agents_at_one_address_are_listed_and_each_answers_at_its_path() {
     }
     stop.cancel();
     running.await.unwrap().unwrap();
-    // Both have shut down.
+    // Both servers have shut down.
     for server in [one, two] {
         let refused = Client::new(server).send("go").await.unwrap_err();
         assert!(refused.to_string().contains("shutting down"), "{refused}");
@@ -203,7 +203,7 @@ async fn agents_at_one_address_are_listed_and_each_answers_at_its_path() {
 }
 
 #[tokio::test]
-async fn an_open_agent_beside_a_closed_one_is_not_served_to_everyone() {
+async fn an_open_agent_next_to_a_closed_one_is_not_served_to_everyone() {
     let closed = Server::builder(card(), Worker::default());
     let closed = closed.authenticator(Closed).build().unwrap();
     let open = Server::builder(card(), Worker::default()).build().unwrap();

@@ -162,7 +162,7 @@ async fn the_media_types_of_skills_are_signed_with_the_card() {
 #[tokio::test]
 async fn the_extended_card_is_signed_for_callers_of_1_0() {
     let key = key();
-    let longer = || AgentCard::new("Longer", "for those who are known");
+    let longer = || AgentCard::new("Longer", "for known callers");
     let same = builder(card()).extended_card(longer());
     let each = builder(card()).extended_card_for(move |principal| AgentCard {
         name: principal.name().unwrap_or_default().to_owned(),

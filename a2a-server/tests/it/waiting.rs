@@ -1,17 +1,18 @@
-//! Waiting for what must come.
+//! Waiting with a time limit.
 
 use std::path::Path;
 use std::time::Duration;
 
 use a2a_server::SqliteStore;
 
-/// Waits for this, and fails the test if it never comes.
+/// Waits for a future, and fails the test if it does not complete.
 pub(crate) async fn soon<F: Future>(what: F) -> F::Output {
     let limit = Duration::from_secs(60);
     tokio::time::timeout(limit, what).await.expect("in time")
 }
 
-/// Asks until there is an answer, and fails the test if there never is one. For what nothing tells of.
+/// Polls until there is a value, and fails the test if there never is one. For conditions without a
+/// notification.
 pub(crate) async fn eventually<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let answered = async {
         loop {

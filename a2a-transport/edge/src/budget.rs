@@ -50,13 +50,14 @@ impl Account {
         self.taken.load(Ordering::Relaxed) > self.limit / 2
     }
 
-    /// Takes bytes for a message that has `whole` bytes with them.
+    /// Takes `bytes` more for a message that then has `whole` bytes.
     fn take(&self, bytes: usize, whole: usize) -> Result<(), Exhausted> {
         let limit = match whole {
             ..=SMALL => self.limit,
             _ => self.limit - self.limit / 4,
         };
-        // One that has the budget for itself is bounded by its own limit, which may be larger.
+        // A message that has the whole budget to itself is bounded by its own limit, which may be
+        // larger.
         let fits = |taken: &usize| *taken <= limit || *taken == whole;
         let grown = |taken: usize| taken.checked_add(bytes).filter(fits);
         let taken = &self.taken;

@@ -206,7 +206,8 @@ impl Drop for OpenRequest {
             _ => {
                 state.phase = Phase::Idle;
                 state.since = Instant::now();
-                // The task of a connection of HTTP/1.1 ends its requests itself, and then looks.
+                // In HTTP/1.1 the task of the connection ends its requests itself and then checks
+                // the deadline.
                 let is_elsewhere = state.is_http2;
                 drop(state);
                 if is_elsewhere {

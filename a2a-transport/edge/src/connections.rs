@@ -264,12 +264,12 @@ mod tests {
             assert!((&mut entering).now_or_never().is_none());
             assert!(is_displaced(&timer).await);
             drop(place);
-            // It has a request of its own at once.
+            // The new connection has a request immediately.
             let place = entering.await.unwrap();
             let newest = Arc::clone(&lock(&all.open).connections[&place.id].timer);
             active.push((newest.begin_request(Version::HTTP_11), place));
         }
-        // Without an idle one, further ones are surplus, and make room for each other.
+        // If no connection is idle, further connections are surplus, and make room for each other.
         let mut surplus = Vec::new();
         for _ in 0..MIN_SURPLUS {
             tokio::time::advance(Duration::from_millis(1)).await;
@@ -299,7 +299,7 @@ mod tests {
         assert!(!last.is_surplus() && is_displaced(&busy).await);
     }
 
-    /// As many connections as there may be, a few of each address, so that no address has too many.
+    /// The maximum number of connections, a few of each address, so that no address has too many.
     #[tokio::test(start_paused = true)]
     async fn idle_connections_of_many_addresses_make_room_for_new_ones() {
         const COUNT: u32 = 10_000;
@@ -331,7 +331,7 @@ mod tests {
         assert!(lock(&all.open).peers.is_empty());
     }
 
-    /// Returns whether it is closed before any of its own limits.
+    /// Returns whether the connection is closed before any of its own limits.
     async fn is_displaced(timer: &ConnectionTimer) -> bool {
         timeout(Duration::from_secs(1), timer.is_late())
             .await

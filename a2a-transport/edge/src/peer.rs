@@ -56,7 +56,7 @@ impl ClientCertificates {
 
     /// Returns the client's own certificate.
     pub fn end_entity(&self) -> &[u8] {
-        // There is one from the beginning.
+        // The chain is never empty.
         self.0.first().map(Vec::as_slice).unwrap_or_default()
     }
 

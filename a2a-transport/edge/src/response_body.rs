@@ -136,8 +136,8 @@ const SMALL: usize = 1024;
 ///
 /// The connection goes on when a peer closes the window of one stream, so no write of it is late.
 /// And hyper does not poll a body while it has a frame of it that it cannot send. So the task of a
-/// stream is watched from outside: when it waits although its body gave a frame, it is the peer
-/// that is waited for.
+/// stream is watched from outside: if it waits although its body gave a frame, it waits for the
+/// peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Streams {
     limit: Duration,

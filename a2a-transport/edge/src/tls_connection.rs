@@ -51,7 +51,7 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let timer = Arc::clone(&peer.timer);
-    // Boxed: a connection is open for longer than its handshake.
+    // Boxed, because a connection outlives its handshake.
     let connecting = Box::pin(connect(stream, tls.current(), service, options, timer));
     async move {
         let connected = tokio::select! {

@@ -4,8 +4,9 @@ use a2a_transport::binding::have_same_notifications;
 use a2a_transport::{CallRequest, Error};
 use a2a_types::{AgentCard, Error as A2aError, ErrorKind, Operation, ProtocolVersion, Request};
 
-/// Refuses what the agent's card excludes, and, unless the gateway relays them, webhooks of callers whose version has
-/// other notifications than the agent's: it would send them its own. Specification 1.0 §3.3.4.
+/// Refuses calls that the agent's card excludes. Unless the gateway relays notifications, also refuses webhooks of
+/// callers whose version has another format of notifications, since the agent would send its own. Specification 1.0
+/// §3.3.4.
 pub(crate) fn require(
     card: Option<&AgentCard>,
     agent: ProtocolVersion,

@@ -207,7 +207,7 @@ impl<T: Transport> Gateway<T> {
                 },
                 false => names.entered(&owned.owner, name)?,
             };
-            // An error is the end of the other call.
+            // An error means that the other call has ended.
             while entered.changed().await.is_ok() {}
             owned.find(&self.tasks);
             if !begins {
@@ -345,7 +345,7 @@ impl<T: Transport> Gateway<T> {
             &mut owned.call.request
             && names_contexts
         {
-            // Its events will not name their conversation.
+            // The events of this agent do not name their conversation.
             let context = &mut params.message.context_id;
             *context = context
                 .take()

@@ -1,4 +1,4 @@
-//! Names of tasks whose first message is on its way to the agent.
+//! Names of tasks whose first message is in flight to the agent.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

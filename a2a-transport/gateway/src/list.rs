@@ -52,7 +52,8 @@ const SMALL_TASK: usize = 64 << 10;
 const AT_ONCE: usize = 8;
 
 impl<T: Transport> Gateway<T> {
-    /// Reads the agent's list, and returns what of it is the owner's: the agent has but one caller.
+    /// Reads the agent's list, and returns the tasks of the owner. The agent knows only one caller,
+    /// the gateway.
     pub(crate) async fn list(
         &self,
         owned: &OwnedCall,

@@ -75,7 +75,7 @@ impl Scope {
         }
     }
 
-    /// Returns whether an id is replaced by its hash, because it has no room for the prefix.
+    /// Returns whether an id is replaced by its hash, because it is too long with the prefix.
     pub(crate) fn is_long(&self, id: &str) -> bool {
         !self.0.is_empty() && self.0.len() + id.len() > MAX_NAME_BYTES
     }
@@ -96,7 +96,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Length of the hash in hexadecimal: 128 bits, for which no second owner can be found.
+/// Length of the hash in hexadecimal: 128 bits, so that no second owner with the same hash can be
+/// found.
 const PREFIX: usize = 32;
 
 #[cfg(test)]

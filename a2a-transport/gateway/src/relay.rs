@@ -56,7 +56,7 @@ impl<T: Transport> Relay<T> {
             return Ok(None);
         };
         let webhook = self.webhook(*config, protocol_version)?;
-        // Without access, the agent refuses the message.
+        // If the caller has no access to the task, the agent refuses the message.
         if self.check_access(owned).await.is_ok() && self.added(owned, &webhook)? {
             return Ok(None);
         }
@@ -197,7 +197,7 @@ impl<T: Transport> Relay<T> {
         }
     }
 
-    /// Deletes a webhook, with the last of a task that at the agent, too.
+    /// Deletes a webhook; with the last one of a task, also deletes the webhook at the agent.
     async fn delete(&self, secret: &str, id: &ConfigId) {
         let left = self.webhooks.change(secret, |known| {
             known.webhooks.retain(|webhook| webhook.config.id != *id);

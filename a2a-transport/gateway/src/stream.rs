@@ -172,7 +172,7 @@ impl<T: Transport> GatewayStream<T> {
         Ok(())
     }
 
-    /// Returns the events that bring a caller from what it has seen to a task.
+    /// Returns the events between what a caller has seen and a task.
     fn rest_of(&self, mut task: Task) -> Vec<Event> {
         if !self.has_begun && self.owned.context().protocol_version == ProtocolVersion::V1_0 {
             return vec![Event::Task(task)];

@@ -73,7 +73,7 @@ struct Entry {
 #[derive(Debug)]
 enum Value {
     Task(KnownTask),
-    /// A conversation, which is called so at the agent, too.
+    /// A conversation, by the name that it also has at the agent.
     Context,
     Id(String),
 }
@@ -316,7 +316,7 @@ mod tests {
         give(&map, "another", "16").unwrap();
         assert!(has(&map, "owner 0", "0"), "used since");
         assert!(!has(&map, "owner 1", "1"));
-        assert!(!has(&map, "owner 0", "1"), "what has gone is nobody's");
+        assert!(!has(&map, "owner 0", "1"), "an evicted task has no owner");
         assert_eq!(map.count(&owner("owner 1")), 0);
         assert_eq!(map.name_of(&owner("owner 1"), &"1".into()), None);
     }

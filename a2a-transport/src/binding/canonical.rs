@@ -57,7 +57,7 @@ pub(super) struct Outcome<'a>(pub(super) &'a Response);
 
 macro_rules! responses {
     ($($operation:ident)*) => {
-        /// Reads the result of `operation`. That of a deletion has no content, in many spellings.
+        /// Reads the result of `operation`. The result of a deletion is empty, in many spellings.
         pub(super) fn read_response(
             operation: Operation,
             result: &str,

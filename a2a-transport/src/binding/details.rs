@@ -39,7 +39,7 @@ pub(super) fn error_details(error: &A2aError) -> Value {
     Value::Array(details)
 }
 
-/// Returns the detail that tells in how many seconds to try again.
+/// Returns the detail that says after how many seconds to retry.
 fn retry_info(seconds: &Value) -> Value {
     json!({"@type": RETRY_INFO, "retryDelay": format!("{seconds}s")})
 }

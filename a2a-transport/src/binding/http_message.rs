@@ -10,7 +10,7 @@ use crate::ResponseContext;
 #[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct OutgoingReply {
-    /// The HTTP status: by JSON-RPC 200, unless the caller is not let in.
+    /// The HTTP status: with JSON-RPC 200, unless the caller is not admitted.
     pub status: StatusCode,
     /// The JSON.
     pub body: Vec<u8>,

@@ -144,7 +144,7 @@ fn numbers_are_read_as_they_were_signed() {
     number(&mut card, 1 << 53);
     card["signatures"] = json!(sign(&card, &key, None).unwrap());
     let expected = card.clone();
-    // RFC 8785 has doubles, of which this is none.
+    // RFC 8785 has doubles only, and this number is not one.
     number(&mut card, (1 << 53) + 1);
     assert_eq!(verify(&card, &key).unwrap().card, expected);
 }
@@ -210,7 +210,7 @@ fn malformed_signatures_are_refused_and_others_still_count() {
         card["signatures"] = json!([bad, good.clone()]);
         verify(&card, &key).unwrap();
     }
-    // The one signature that counts is not looked for behind any number of others.
+    // Only a limited number of signatures is tried.
     let mut many = vec![json!({}); MAX_SIGNATURES];
     many.push(good.clone());
     card["signatures"] = json!(many);

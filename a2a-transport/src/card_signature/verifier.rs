@@ -46,7 +46,7 @@ impl CardVerifier {
     }
 
     /// Verifies that one of a card's signatures was made by one of the keys. If several were, the one of the
-    /// strongest form counts. The card is given as it stands on the wire; read what is returned, not what was given.
+    /// strongest form counts. `card` is the card as received; use only the returned card.
     ///
     /// Errors: the reason for each signature.
     pub fn verify(&self, card: &Value) -> Result<Verification, VerifyError> {
@@ -82,7 +82,7 @@ impl CardVerifier {
         forms: &'a [CoveredCard],
     ) -> Result<(&'a CoveredCard, Header), Reason> {
         let header = header(signature)?;
-        // RFC 7515 §4.1.11: what must be understood, and is not.
+        // RFC 7515 §4.1.11: no `crit` extension is supported.
         if header.crit.is_some() {
             return Err(Reason::Critical);
         }
@@ -134,7 +134,8 @@ struct CoveredCard {
 impl CoveredCard {
     fn of(card: &Value, form: SignatureForm) -> Option<Self> {
         let bytes = canonical(card, form).ok()?;
-        // Not the card as given: two numbers can have the same bytes.
+        // Parsed from the signed bytes, not taken from the card: two numbers can have the same
+        // bytes.
         let members = serde_json::from_slice(&bytes).ok()?;
         Some(Self {
             form,

@@ -24,7 +24,7 @@ pub(super) fn link_span(span: &Span, trace: Option<TraceContext>) -> Option<Trac
     if let Some(trace) = &trace
         && !span.is_disabled()
     {
-        // It only fails without a layer for this span.
+        // Fails only without an OpenTelemetry layer for this span.
         let _ = span.set_parent(Context::new().with_remote_span_context(remote(trace)));
     }
     of(span).or(trace)

@@ -1,4 +1,4 @@
-//! Both ends of a gateway that relays notifications: the receiver from the agent, the sender to the callers.
+//! The two ends of a gateway that relays notifications: a receiver for the agent, a sender to the callers.
 
 use a2a_types::TaskPushNotificationConfig;
 use http::StatusCode;

@@ -88,7 +88,8 @@ impl Jwk {
     /// Verifies like [`verify`](Self::verify), but `exp` may be missing, as in tokens of 0.1's reference: such a token
     /// ends five minutes after `iat`.
     pub fn verify_without_expiry(&self, token: &str, now: u64) -> Result<Claims, TokenError> {
-        /// As others write them: times may have fractions, but must be numbers.
+        /// Claims as other implementations write them: times may have fractions, but must be
+        /// numbers.
         #[derive(Deserialize)]
         struct TokenClaims {
             iat: f64,
@@ -107,7 +108,7 @@ impl Jwk {
         }
         choose_provider();
         let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
-        // RFC 7515 §4.1.11: what must be understood, and is not.
+        // RFC 7515 §4.1.11: no `crit` extension is supported.
         if header.crit.is_some() {
             return Err(TokenError::Malformed);
         }
@@ -161,7 +162,7 @@ impl Jwk {
     }
 }
 
-/// Reason for which a token is not accepted.
+/// Reason why a token is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
@@ -180,7 +181,7 @@ pub enum TokenError {
     /// A claim is missing or of another type.
     #[error("the token's claims are malformed")]
     Claims,
-    /// It is too old, or of the future.
+    /// The token has expired, or is not valid yet.
     #[error("the token is expired or not yet valid")]
     Time,
 }

@@ -71,7 +71,7 @@ fn request_envelopes_are_read_or_refused() {
         Ok(Some("null")),
         Ok(Some("null")),
     );
-    // Without an id it is a notification, unless an answer is plainly wanted.
+    // A request without an id is a notification, unless its method always has an answer.
     check_request(&with(v2, "tasks/get"), None, Ok(None), Ok(None));
     check_request(
         &with(v2, "tasks/resubscribe"),
@@ -230,7 +230,7 @@ fn errors_are_written_as_each_version_has_them() {
     assert_eq!(written["error"], json!({"code": -32603, "message": "m"}));
 }
 
-/// Checks the repairs of an answer, or what is wrong with it.
+/// Checks the repairs of an answer, or its error.
 #[track_caller]
 fn check_answer(json: &str, lenient: Result<&[&str], &str>, strict: Result<&[&str], &str>) {
     for (mode, expected) in [(Mode::Lenient, lenient), (Mode::Strict, strict)] {

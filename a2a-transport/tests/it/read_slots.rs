@@ -1,4 +1,4 @@
-//! Reads that one peer may have at work at once.
+//! Limit on the concurrent reads of one peer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

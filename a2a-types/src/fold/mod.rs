@@ -114,7 +114,7 @@ impl Task {
     fn remember_status(&mut self) {
         let message = self.status.message.take();
         let last = self.history.last().map(|message| &message.message_id);
-        // 0.1 has no ids: what has none is never the same.
+        // 0.1 has no ids; messages without an id are never equal.
         let is_known = |id: &MessageId| !id.is_empty() && last == Some(id);
         let message = message.filter(|message| !is_known(&message.message_id));
         self.history.extend(message.map(|message| *message));

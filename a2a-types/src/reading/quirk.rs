@@ -118,7 +118,7 @@ quirks! {
     UnknownWord = "UNKNOWN";
     /// A required member of a card that is absent.
     NoCardMember = "NOCARD";
-    /// Data of a part that is no object.
+    /// Data of a part that is not an object.
     DataNotObject = "DATA";
     /// `kind` in a part of 1.0, which distinguishes parts by their members.
     KindInPart = "KINDIN1.0";

@@ -52,7 +52,7 @@ const MAX_BYTES: usize = 256 << 20;
 
 struct Salvage<'h> {
     root: &'h str,
-    /// Places that were changed, with what is to be done if that does not help.
+    /// Places that were changed, with the next step if the change does not help.
     supplied: HashMap<String, Supplied>,
     deviations: Vec<Deviation>,
 }
@@ -213,7 +213,7 @@ impl Salvage<'_> {
         true
     }
 
-    /// Leaves out a value, or what it stands in if that cannot do without it.
+    /// Removes a value, or its parent if the value is required.
     fn leave_out(&mut self, value: &mut Value, steps: &[PathStep]) -> bool {
         let mut steps = steps;
         while matches!(self.supplied.get(&self.path(steps)), Some(Supplied::Empty)) {
@@ -452,7 +452,7 @@ fn at<'v>(value: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Value> {
     })
 }
 
-/// Describes a value without the texts in it, which may be secrets; words are told.
+/// Describes a value without its texts, which may be secrets; enum words are quoted.
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

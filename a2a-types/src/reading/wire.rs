@@ -134,7 +134,7 @@ pub fn read_canonical_in<T: DeserializeOwned>(
     }
 }
 
-/// Reads a result or event; if it is one of another version's wrapper, what that holds.
+/// Reads a result or event; unwraps it if it has the wrapper of another version.
 pub fn read_unwrapped<T>(
     json: &str,
     mode: Mode,

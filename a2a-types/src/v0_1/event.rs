@@ -156,7 +156,7 @@ impl EventWriter {
                     last,
                     metadata: None,
                 });
-                // Nothing may follow a last event, so there the artifacts come first.
+                // No event may follow the last one, so the artifacts precede it.
                 match last {
                     true => artifacts.into_iter().chain([status]).collect(),
                     false => [status].into_iter().chain(artifacts).collect(),

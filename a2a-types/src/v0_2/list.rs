@@ -46,7 +46,7 @@ impl Wire for ListTasksParams {
             true => Ok(()),
             false => Err(at
                 .member("lastUpdatedAfter")
-                .violation("no time is so many milliseconds away")),
+                .violation("no timestamp has this number of milliseconds")),
         }
     }
 }

@@ -62,7 +62,7 @@ fn requirements_under_the_name_of_0_2_are_read() {
         json!({"security": "none", "securityRequirements": google}),
         json!({ "/securityRequirements": google }),
     );
-    let problem = "$: `security` is no list";
+    let problem = "$: `security` is not a list";
     check_refused(json!({"security": "none"}), problem);
     check_refused(
         json!({"security": [{"google": {"list": ["email"]}}]}),
@@ -120,7 +120,8 @@ fn schemes_of_every_shape_are_read() {
                 "flows": of_flow("clientCredentials"),
                 "flows-password": of_flow("password"),
             },
-            // A requirement with an unknown scheme stays, lest the agent seem to require nothing.
+            // A requirement with an unknown scheme stays, because otherwise the agent would seem to
+            // require nothing.
             "/securityRequirements": [required("flows", &["s"]), required("flows-password", &["s"]), required("future", &[])],
         }),
     );

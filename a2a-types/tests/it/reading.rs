@@ -171,8 +171,8 @@ fn quirks_of_0_2_are_repaired() {
     );
 }
 
-/// One card for callers of every version may have schemes that only 1.0 knows. Requirements
-/// of them stay: without the scheme it cannot be satisfied, and the agent is not taken for an open one.
+/// One card for callers of every version may have schemes that only 1.0 knows. Requirements with such a
+/// scheme stay: without the scheme they cannot be met, and the agent is not taken for an open one.
 #[test]
 fn schemes_unknown_to_0_3_are_dropped_and_requirements_stay() {
     let json = r#"{"protocolVersion":"0.3.0","name":"n","description":"","url":"u","version":"1","capabilities":{},

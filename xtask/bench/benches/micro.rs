@@ -216,7 +216,7 @@ fn completed() -> Task {
     task
 }
 
-/// More of the artifact of that task.
+/// Returns the next chunk of the artifact of that task.
 fn chunk(task: &Task) -> Event {
     Event::ArtifactUpdate(TaskArtifactUpdateEvent {
         task_id: task.id.clone(),

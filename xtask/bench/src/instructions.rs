@@ -1,5 +1,5 @@
 //! Instructions that a server executes for a request, counted by valgrind. Unlike times, they depend neither on the
-//! processor nor on what else the machine does: two runs differ by less than a hundredth.
+//! processor nor on other load: two runs differ by less than 1 %.
 
 use tokio::process::Command;
 

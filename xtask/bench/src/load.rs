@@ -77,7 +77,7 @@ pub(crate) async fn drive(
     Ok(Latencies::new(times, begun.elapsed()))
 }
 
-/// One caller for each order, with a connection of its own.
+/// Creates a caller for each request template, each with its own connection.
 pub(crate) async fn callers(
     address: SocketAddr,
     orders: Vec<RequestTemplate>,
@@ -139,7 +139,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.answer.clear();
         self.body = 0;
         while self.body == 0 || self.answer.len() == self.body {
-            // No more than that: a first event is not to wait for what can be read with it.
+            // Reads no more than that, so that a first event does not wait for later bytes.
             let mut room = (&mut self.answer).limit(BUFFER);
             if self.stream.read_buf(&mut room).await? == 0 {
                 return Err(CLOSED.into());
@@ -240,5 +240,5 @@ const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 const CLOSED: &str = "the server closed a connection";
 
-/// More than a short answer: it is read at once.
+/// Larger than a short answer, so that one read suffices.
 const BUFFER: usize = 64 * 1024;

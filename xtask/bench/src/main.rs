@@ -1,8 +1,8 @@
 //! Benchmark of our server, compared with a server of hyper alone: `cargo xtask bench`.
 //!
-//! The servers are processes of this program, on a processor of their own; the callers are this
-//! process, on the other. Hyper alone and ours are measured in turn, so that what else the machine
-//! does hits both, and what counts is their ratio within one round.
+//! The servers are processes of this program, on their own processor; the callers are this process,
+//! on the other. Hyper alone and ours are measured in turn, so that other load on the machine
+//! affects both; the result is their ratio within a round.
 //!
 //! All of them, published servers of others (`--peers`) included, have the allocator of the system.
 //! With the feature `mimalloc` all but those, which are one program, have that one.
@@ -112,7 +112,7 @@ Examples:
   cargo xtask bench                                     everything
   cargo xtask bench --quick send get                    a look at two
   cargo xtask bench send --connections 16 --rounds 9    one figure, and surer
-  cargo xtask bench --peers send stream get             beside servers of others
+  cargo xtask bench --peers send stream get             with servers of other projects
   cargo xtask bench --peers users --page bench.html     50 users at once, as a page
   cargo xtask bench --json bench.json                   for programs
   cargo xtask bench --check                             fail if a target is missed

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::statistics::{median, ratio};
 
-/// One kind of load, and the figures of each server under it.
+/// A kind of load, and the figures of each server under it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measurement {
-    /// Such as `send, 16 connections`.
+    /// Name of the load, like `send, 16 connections`.
     pub(crate) load: String,
     /// Columns of the figures.
     pub(crate) columns: Vec<Column>,
@@ -28,7 +28,7 @@ pub(crate) struct Column {
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) server: String,
-    /// By rounds; each has a figure for every column.
+    /// Rounds, each with a figure for every column.
     pub(crate) rounds: Vec<Vec<f64>>,
 }
 

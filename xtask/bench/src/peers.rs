@@ -1,5 +1,5 @@
-//! Published servers of others: programs of a workspace of its own, which is built when they are
-//! asked for and at no other time.
+//! Published servers of other projects: programs of a separate workspace, which is built only when
+//! they are requested.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

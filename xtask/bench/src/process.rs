@@ -1,4 +1,4 @@
-//! A server in a process of its own, on processors of its own.
+//! A server in its own process, on its own processors.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -65,12 +65,13 @@ impl Process {
         machine::memory(self.id()?)
     }
 
-    /// Ends it, and waits until it is gone: the next has the machine to itself.
+    /// Ends the server and waits until its process has exited, so that the next one has the machine
+    /// to itself.
     pub(crate) async fn end(mut self) -> Result<(), Failure> {
         Ok(self.child.kill().await?)
     }
 
-    /// Asks it to end, and waits until it has: what it prints at its end is there then.
+    /// Asks the server to end and waits until it has exited, so that its last output is complete.
     pub(crate) async fn terminate(mut self) -> Result<(), Failure> {
         let id = i32::try_from(self.id()?)?;
         let id = Pid::from_raw(id).ok_or("a process has the number 0")?;

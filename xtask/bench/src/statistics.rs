@@ -17,7 +17,7 @@ pub(crate) fn percentile(sorted: &[u32], part: f64) -> Option<u32> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// The median of the ratios within each round: what else the machine does hits both alike.
+/// The median of the ratios within each round: other load on the machine affects both alike.
 pub(crate) fn ratio(of: &[f64], to: &[f64]) -> Option<f64> {
     let ratios: Vec<_> = of.iter().zip(to).map(|(of, to)| of / to).collect();
     median(&ratios)

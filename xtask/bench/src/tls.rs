@@ -40,7 +40,8 @@ pub(crate) fn load(directory: &Path) -> Result<ServerTls, ServerTlsError> {
     ServerTls::builder(directory.join(CHAIN), directory.join(KEY)).build()
 }
 
-/// One caller for each order, with a connection of its own, which has shaken hands.
+/// Creates a caller for each request template, each with its own connection, which has shaken
+/// hands.
 pub(crate) async fn callers(
     address: SocketAddr,
     files: &Files,

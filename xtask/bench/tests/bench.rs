@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Measures, and returns what was written; the speed of a test build means nothing.
+/// Runs the benchmark and returns its output; the figures of a test build mean nothing.
 #[track_caller]
 fn check(scenarios: &str, expected: &[&str]) {
     let directory = tempfile::tempdir().expect("there is room for a directory");

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_explained_fails_and_so_does_a_stale_explanation() {
+    fn unexplained_differences_and_stale_explanations_fail() {
         let difference = |path: &str, reason: &str| Difference {
             protocol_version: "0.1".to_owned(),
             path: path.to_owned(),

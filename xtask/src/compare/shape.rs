@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_counts() {
+    fn nested_differences_are_found() {
         check(
             json!({"A": {"type": "array", "items": {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]}}}),
             json!({"A": {"type": "array", "items": {"type": "object", "properties": {"b": {"type": "string"}}}}}),

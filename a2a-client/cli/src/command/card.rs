@@ -133,7 +133,8 @@ async fn extended(agent: &AgentArgs, public: &AgentCard) -> Result<AgentCard, Fa
     Ok(AgentCard::clone(&*client.extended_card().await?))
 }
 
-/// Tells whether a card is signed, and by whom; and whether none of its signatures is by a trusted key.
+/// Returns whether none of the signatures of a card is by a trusted key, and whether and by which
+/// key it is signed, as text.
 fn signature(document: &Value, verifier: Option<&CardVerifier>) -> (bool, String) {
     let signatures = document["signatures"].as_array().map_or(0, Vec::len);
     if signatures == 0 {

@@ -97,7 +97,7 @@ async fn unless_interrupted<T>(
     }
 }
 
-/// Tells how to go on with the task that was left. Errors: without a terminal the chat ends here.
+/// Prints how to continue the task that was left. Errors: without a terminal the chat ends here.
 fn leave(updates: &TaskEventStream, agent: &AgentArgs, input: &Input) -> Result<(), Failure> {
     if let Some(task) = updates.task() {
         let (agent, id) = (agent.as_option(), &task.id);

@@ -103,7 +103,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
     }
     let connecting = inspector.clone();
     tokio::spawn(async move {
-        // The page is there while the agent is slow, and if it is away.
+        // The page is served even while the agent is slow or unreachable.
         if let Some(settings) = settings
             && let Err(error) = connecting.connect(settings).await
         {

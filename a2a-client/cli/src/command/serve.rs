@@ -305,7 +305,7 @@ fn listen(options: &Options) -> io::Result<TcpListener> {
     };
     #[cfg(unix)]
     {
-        // Else the address would be taken for a while after a restart.
+        // Otherwise the address would stay in use for a while after a restart.
         socket.set_reuseaddr(true)?;
         socket.set_reuseport(options.reuse_port)?;
     }

@@ -63,7 +63,7 @@ async fn serve(stream: TcpStream, state: String) -> Option<Result<String, String
     let connection = http1::Builder::new()
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
-    // Without the page, the answer is as good.
+    // The answer counts even if the browser does not get the page.
     let _ = connection.await;
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -224,7 +224,7 @@ fn described(metadata: &Metadata, url: &str) -> Result<Vec<Place>, Failure> {
     Ok(places)
 }
 
-/// Returns the scopes that the card requires for a scheme. OpenID Connect has its own, without which it is not spoken.
+/// Returns the scopes that the card requires for a scheme. OpenID Connect always needs `openid`.
 fn scopes(card: &AgentCard, name: &str, scheme: &SecurityScheme) -> Vec<String> {
     let mut requirements = card.security_requirements.iter();
     let required = requirements.find_map(|one| one.schemes.get(name));

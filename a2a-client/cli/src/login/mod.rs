@@ -1,4 +1,4 @@
-//! Logging in by OAuth 2.0, and the tokens that come of it.
+//! Login by OAuth 2.0, and the tokens that it yields.
 
 mod callback;
 mod endpoints;

@@ -19,7 +19,7 @@ pub(crate) struct Events {
     names: HashMap<ArtifactId, String>,
     /// Task that was printed last.
     task: Option<TaskId>,
-    /// Set if the last event told the state of the task.
+    /// Set if the last event had the state of the task.
     told_state: bool,
 }
 
@@ -63,7 +63,7 @@ impl Events {
         }
     }
 
-    /// Ends the output: closes the last block, and tells the state unless the last event did.
+    /// Ends the output: closes the last block, and prints the state unless the last event had it.
     pub(crate) fn end(&mut self, last: Option<&Task>, screen: &Screen) -> Result<(), Failure> {
         self.close(screen)?;
         match last {

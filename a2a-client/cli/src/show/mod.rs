@@ -36,7 +36,7 @@ impl Screen {
         self.line(&escape_json(&line))
     }
 
-    /// Tells of the deviations that were found since the last time, a line each.
+    /// Prints the deviations found since the last call, one per line.
     pub(crate) fn deviations(&self) {
         deviations::take_lines().iter().for_each(|line| note(line));
     }

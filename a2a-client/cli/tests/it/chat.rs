@@ -40,7 +40,7 @@ fn a_conversation_goes_on_after_messages() {
 #[test]
 fn lines_are_edited_in_a_terminal() {
     let agent = Agent::named("reference");
-    // Without `exec`, some shells stay, and end by the Ctrl-C that the chat handles.
+    // Without `exec`, some shells keep running, and the Ctrl-C that the chat handles ends them.
     let chat = format!("exec {} chat {}", env!("CARGO_BIN_EXE_a2a"), agent.url);
     let mut terminal = Command::new("script");
     let own = std::env::vars_os().map(|(name, _)| name);

@@ -1,4 +1,4 @@
-//! Agents that nearly speak A2A: their answer is told, and so is what is wrong with it.
+//! Agents that nearly speak A2A: their answers are shown, and so are the deviations in them.
 
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn check(
     }
     let output = run(&agent(), &["--strict"]);
     assert_eq!(output.status.code().unwrap(), 1, "{}", text(&output.stdout));
-    // The document is the protocol's own: deviations are told next to it.
+    // The document has only what the protocol defines: deviations are shown on standard error.
     let json = run(&agent(), &["-o", "json"]);
     assert!(!text(&json.stdout).contains("deviations"), "{json:?}");
     assert!(text(&json.stderr).contains(remarks[0]), "{json:?}");
@@ -379,7 +379,7 @@ fn an_unknown_state_is_told_and_waited_on() {
     ] {
         assert!(notes.contains(told), "{told}: {notes}");
     }
-    // Without waiting, what has come is shown.
+    // With `--async`, the answer received so far is shown.
     let output = ask(&[&send[..], &["--async"]].concat(), "");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(

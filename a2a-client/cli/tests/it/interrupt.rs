@@ -17,7 +17,7 @@ pub(crate) fn signal(name: &str, process: &Child) {
     assert!(signaled.unwrap().success());
 }
 
-/// Waits until a process that was told to end does so. One that does not is killed.
+/// Waits until a process that was asked to end has ended; kills it if it does not.
 fn exit_code(mut process: Child) -> Option<i32> {
     let (sender, ended) = channel();
     let id = process.id().to_string();
@@ -133,7 +133,7 @@ fn a_timeout_is_that_of_the_whole_command() {
     );
 }
 
-/// With --drain a server that is to end goes on, and only reports that it is not ready.
+/// With --drain a server that was asked to end still serves, and only reports that it is not ready.
 #[test]
 fn a_draining_server_answers_and_is_not_ready() {
     let agent = Agent::begin(&["echo", "--address", "127.0.0.1:0", "--drain", "1h"]);

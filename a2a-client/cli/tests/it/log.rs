@@ -65,7 +65,7 @@ fn the_option_wins_over_rust_log() {
 }
 
 #[test]
-fn levels_of_rust_log_that_are_none_are_refused() {
+fn invalid_levels_in_rust_log_are_refused() {
     let mut serve = crate::a2a();
     serve.args(["serve", "echo", "--address", "127.0.0.1:0"]);
     let output = serve.env("RUST_LOG", "loud").output().unwrap();

@@ -266,7 +266,7 @@ fn a_user_enters_a_code_and_the_token_is_renewed() {
     assert_eq!(server.received("/device")[0].form["scope"], "all");
     let polls = server.received("/token");
     assert_eq!(polls[1].form["device_code"], "d3vice");
-    // Both at once.
+    // Two commands at the same time.
     std::thread::scope(|both| {
         for _ in 0..2 {
             both.spawn(|| check(&["send", url, "hi"], config, 0, &["hello"]));

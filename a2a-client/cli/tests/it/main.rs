@@ -611,7 +611,7 @@ fn an_agent_of_a_catalog_is_called() {
     );
 }
 
-/// Nothing below 1.0 is spoken unless it is asked for.
+/// Versions before 1.0 are not used unless they are requested.
 #[test]
 fn an_older_version_needs_its_option() {
     let card = |url: &str| {

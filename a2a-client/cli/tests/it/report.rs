@@ -1,4 +1,4 @@
-//! The compliance report: its statuses come of the tests that it names as evidence.
+//! The compliance report: its statuses follow from the tests that it names as evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -23,7 +23,7 @@ fn the_report_is_that_of_the_tests() {
         );
     }
     if std::env::var_os("A2A_REWRITE").is_none() {
-        // The other tests of this program show that what is named passes.
+        // The other tests of this program show that the named tests pass.
         let passes = |id: &str| {
             let requirement = &requirements[id];
             requirement.status == "pass" && !requirement.evidence.is_empty()

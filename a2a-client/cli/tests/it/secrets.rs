@@ -111,7 +111,7 @@ fn secrets_of_agents_are_not_shown_either() {
              DPoP-Nonce: s3cret\r\nLocation: /x?code=s3cret\r\nconnection: close\r\n\r\n"
         )
         .unwrap();
-        // In pieces, some of which end within a secret.
+        // Sent in pieces, some of which end within a secret.
         for piece in body.as_bytes().chunks(7) {
             stream.write_all(piece).unwrap();
             stream.flush().unwrap();

@@ -75,7 +75,7 @@ fn sealing_keys_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn a_log_level_that_is_none_is_refused() {
+fn an_invalid_log_level_is_refused() {
     check(&["serve", "echo", "--log", "loud"], 2, &["loud", "--log"]);
 }
 

@@ -1,4 +1,5 @@
-//! Requirements of the command-line specification that no other test has as a side: by agents that behave as each needs.
+//! Requirements of the command-line specification that no other test covers, each with an agent that behaves as it
+//! needs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -667,9 +668,9 @@ fn every_error_code_is_emitted() {
     }
 }
 
-/// A mistake on the command line is named with its place, and what was expected.
+/// An error on the command line names its place and the expected value.
 #[test]
-fn mistakes_are_named() {
+fn command_line_errors_name_place_and_expected_value() {
     let page = ScriptedAgent::html("<title>Sign in</title>");
     let files = TempDir::new().unwrap();
     let file = files.path().join("not.pem");

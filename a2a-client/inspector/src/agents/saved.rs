@@ -24,7 +24,8 @@ struct StateFile {
 }
 
 impl SavedSettings {
-    /// Reads the file. One that cannot be read is as good as none, and is replaced by the next change.
+    /// Reads the file. A file that cannot be read counts as missing, and is replaced at the next
+    /// change.
     pub(super) fn of(file: Option<PathBuf>) -> Self {
         let read = file.as_deref().map(read).unwrap_or_default();
         Self {

@@ -69,11 +69,11 @@ pub struct Settings {
     /// Saves the settings without secrets.
     #[serde(skip_serializing)]
     pub save: bool,
-    /// Set in what is written: there are secrets that are not. Ignored in what is read.
+    /// Set when written, if there are secrets, which are not written. Ignored when read.
     pub has_secret: bool,
 }
 
-/// Settings that may change while the secrets stay: none of them leads elsewhere.
+/// Settings that may change while the secrets stay: none of them changes where secrets are sent.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Preferences {

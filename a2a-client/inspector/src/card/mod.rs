@@ -1,4 +1,4 @@
-//! Cards of agents: as they came, as they are understood, what is wrong with them, and who signed them.
+//! Cards of agents: as received, as understood, with their violations and signers.
 
 mod problems;
 mod signatures;

@@ -22,7 +22,7 @@ pub(super) async fn add(
     if !agent.settings.has_secrets() && agent.settings.oauth_device.is_none() {
         return redaction;
     }
-    // Whatever the agent answers, or if it does not: the request has the credentials.
+    // The answer does not matter: the request has the credentials.
     let asked = agent.client.get_task(TaskId::random(), None);
     let _ = timeout(MAX_WAIT, asked).await;
     let Some(sent) = log.latest_of(&agent.id) else {

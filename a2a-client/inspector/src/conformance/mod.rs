@@ -93,7 +93,7 @@ struct Wanted {
 
 /// Runs that are kept.
 const MAX_RUNS: usize = 20;
-/// Runs at once.
+/// Maximum number of concurrent runs.
 const MAX_RUNNING: usize = 2;
 /// Checks that one run makes concurrently.
 const MAX_JOBS: usize = 32;

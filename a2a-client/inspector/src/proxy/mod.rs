@@ -49,7 +49,7 @@ pub(crate) struct Proxy {
     requests: AtomicU64,
     fault: Mutex<Option<Fault>>,
     http: HttpClient,
-    /// For cleartext HTTP/2.
+    /// Client for cleartext HTTP/2.
     http2: HttpClient,
     /// Room for the bodies of requests, in KiB.
     pending: Semaphore,

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::problem::Problem;
 
 /// The URLs that a proxy stands for: first that of the agent, to which the proxy's root leads; then the rest of its
-/// origin, and other origins that the user has confirmed, which are found at [`ORIGINS`] with their number. An origin
-/// that a card names is not one of them for that: the card is the agent's, and the agent may be hostile.
+/// origin, and other origins that the user has confirmed, which are found at [`ORIGINS`] with their number. That a
+/// card names an origin does not add it: the card is the agent's, and the agent may be hostile.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     /// Without a slash at its end.

@@ -24,7 +24,8 @@ impl Verdict {
         Self { check, ok, message }
     }
 
-    /// Returns whether a receiver refuses the notification for it: not for one that comes twice or late.
+    /// Returns whether a receiver refuses the notification because of it. Duplicate and late
+    /// notifications are not refused.
     pub(crate) fn refuses(&self) -> Option<&'static str> {
         let is_grave = !self.ok && !matches!(self.check, "order" | "duplicate");
         is_grave.then_some(self.check)
@@ -153,7 +154,7 @@ pub(crate) fn body(notice: &Result<ParsedNotification, String>) -> Verdict {
     Verdict::new("body", result)
 }
 
-/// Progress of a task, as notifications tell it.
+/// Progress of a task, according to its notifications.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     /// Number of the notification.

@@ -185,7 +185,7 @@ impl ExchangeLog {
         };
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(sending)),
-            // Nothing is sent outside a runtime, where no page is open either.
+            // Without a runtime no page is open, so no change is sent.
             Err(_) => entries.is_sending = false,
         }
     }
@@ -305,7 +305,7 @@ mod tests {
         recording.head(&head("text/event-stream"));
         let event = Bytes::from(format!("id: 1\ndata: {}\n\n", "x".repeat(1 << 20)));
         for _ in 0..5 {
-            // In two pieces, and an event is where its end is.
+            // Sent in two pieces; an event counts where it ends.
             recording.data(&event.slice(..100));
             recording.data(&event.slice(100..));
         }

@@ -121,7 +121,7 @@ impl ResponseObserver for Recording {
             }
             let end = response.body.bytes.len();
             match response.pieces.last_mut() {
-                // One for each millisecond: an agent may send byte by byte.
+                // At most one piece per millisecond, because an agent may send byte by byte.
                 Some(last) if last.after.as_millis() == after.as_millis() => {
                     last.end = end;
                     added

@@ -79,7 +79,7 @@ async fn versions(
     let exchange = find(&log, &number)?;
     let versions = Versions::of(&exchange).map_err(|problem| {
         Problem::conflict(format!(
-            "exchange {number} is no call of an agent: {problem}"
+            "exchange {number} is not a call of an agent: {problem}"
         ))
     });
     versions.map(Json)

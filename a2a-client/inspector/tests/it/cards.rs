@@ -1,4 +1,4 @@
-//! Cards: what is wrong with them, and who signed them.
+//! Cards: their violations and their signers.
 
 use a2a_auth::{AnyOf, ApiKey, ApiKeys};
 use a2a_server::demo::Echo;

@@ -138,7 +138,7 @@ async fn an_interrupted_run_keeps_its_results() {
     assert_eq!(run["state"], "interrupted");
     assert!(run["run"]["notMade"].as_u64().unwrap() > 0);
     assert!(run["run"]["checks"].as_array().unwrap().len() >= 2);
-    // One that has ended is removed.
+    // A run that has ended is removed.
     page.call("DELETE", &format!("/api/runs/{id}"), None)
         .await
         .ok();

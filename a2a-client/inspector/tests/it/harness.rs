@@ -99,14 +99,14 @@ impl Page {
         request.unwrap()
     }
 
-    /// Reads what has to be there.
+    /// Gets a path that must exist.
     #[track_caller]
     pub(crate) fn get(&self, path: &str) -> impl Future<Output = Value> {
         let path = path.to_owned();
         async move { self.call("GET", &path, None).await.ok() }
     }
 
-    /// Posts what has to be accepted.
+    /// Posts a body that must be accepted.
     pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
         self.call("POST", path, Some(body)).await.ok()
     }

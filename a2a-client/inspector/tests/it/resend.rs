@@ -112,7 +112,7 @@ async fn masked_values_go_to_their_origin_only() {
         .len();
     assert_eq!(before, after, "nothing was sent");
 
-    // To another origin go the values that the page gives.
+    // Requests to another origin have the values that the page gives.
     let mut given = edited(&other);
     given["headers"] = json!([["x-key", "mine"]]);
     let sent = page.post("/api/exchanges", given).await;

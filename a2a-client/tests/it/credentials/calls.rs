@@ -103,7 +103,7 @@ impl Transport for UserAgent {
     }
 }
 
-/// Returns the user whom the agent sees.
+/// Returns the user that the agent sees.
 async fn user(sending: a2a_client::SendMessageBuilder) -> String {
     match sending.await.unwrap() {
         SendMessageResponse::Message(message) => message.text(),

@@ -12,7 +12,7 @@ async fn token_server() -> Server {
     Server::new(move |seen| {
         let subject = seen.field("subject_token").trim_end_matches("-token");
         if !["alice", "bob"].contains(&subject) {
-            let text = format!("{subject}-token is of nobody");
+            let text = format!("{subject}-token belongs to no user");
             let error = json!({"error": "invalid_request", "error_description": text});
             return json_of(400, error);
         }
@@ -125,7 +125,7 @@ async fn a_refused_exchange_is_reported_without_secrets() {
     let found = problem(ask(&agent, &mallory).await);
     let expected = format!(
         "no credentials that the agent accepts: could not exchange a token: the authorization server \
-         at {} refused with `invalid_request`: *** is of nobody",
+         at {} refused with `invalid_request`: *** belongs to no user",
         login.at("/token")
     );
     assert_eq!(found, expected);

@@ -120,7 +120,7 @@ async fn a_foreign_token_endpoint_is_refused_unless_allowed() {
     assert!(found.contains("is not of the agent's origin"), "{found}");
     problem(for_card(client().allow_issuer(&agent.url)));
     let found = problem(for_card(client().allow_issuer("elsewhere")));
-    assert!(found.contains("`elsewhere` is no address"), "{found}");
+    assert!(found.contains("`elsewhere` is not an address"), "{found}");
     assert!(other.asked("/").is_empty());
 
     for allowed in [

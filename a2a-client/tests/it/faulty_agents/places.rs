@@ -109,7 +109,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
             Ok(Reply::Message(text)) if text == "right")
         .with(with_secret),
         faulty_agent!(
-            "a card that names nobody",
+            "a card with an address where no server listens",
             Card(true),
             sends(far("http://127.0.0.1:1/")),
             Err(Error::Unreachable(_))

@@ -123,7 +123,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
         )
         .until_the_deadline(),
         faulty_agent!(
-            "a status that is no state",
+            "a status with an unknown state",
             Follow,
             sends_and_closes(stream([event(&status("t", "CONFUSED"))])),
             Err(Error::Malformed(_))

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Envelopes {
     Sealed,
-    /// As the document prints the events of a stream.
+    /// Without envelopes, as the document prints the events of a stream.
     Bare,
 }
 

@@ -29,7 +29,7 @@ enum SubscriptionRefusal {
     Dropped,
     /// A success without a body.
     NoBody,
-    /// By a page.
+    /// An HTML page.
     Page,
 }
 

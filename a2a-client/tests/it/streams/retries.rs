@@ -48,7 +48,7 @@ fn cut() -> Error {
 }
 
 fn unreachable() -> Error {
-    Error::Unreachable("nobody".into())
+    Error::Unreachable("no server".into())
 }
 
 fn bad_gateway() -> Error {

@@ -34,7 +34,7 @@ pub(crate) enum StreamEnd {
     Clean,
     /// A broken connection within the next event.
     Broken,
-    /// None: it stays open.
+    /// No end: the stream stays open.
     Open,
 }
 

@@ -70,7 +70,7 @@ fn silence() -> ResponseBody {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_is_taken_up_so_often_in_vain_and_later_each_time() {
+async fn failed_resumptions_are_limited_and_back_off() {
     let agent = Scripted::new(|count, _| match count {
         0 => Ok(stream(vec![Ok(status(TaskState::Working)), Err(cut())])),
         _ => Err(cut()),
@@ -169,7 +169,7 @@ async fn a_long_silence_is_not_a_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_asked_for_ever_less_often_while_nothing_happens() {
+async fn polling_backs_off_while_nothing_happens() {
     let agent = Scripted::new(|count, request| match request {
         Request::SendMessage(_) => Ok(ResponseBody::Once(Response::SendMessage(
             SendMessageResponse::Task(task(TaskState::Working, &[])),
@@ -218,7 +218,7 @@ async fn a_deadline_ends_what_would_never_end() {
     assert!(in_time(updates.next()).await.is_none());
     assert_eq!(begun.elapsed().as_secs(), 7);
 
-    let busy = Scripted::new(|_, _| Err(Error::Unreachable("nobody".into())));
+    let busy = Scripted::new(|_, _| Err(Error::Unreachable("no server".into())));
     let patient = Retries::default().attempts(1000).budget(0, 1000);
     let client = Client::new(busy).retries(patient);
     match client.send("go").deadline(limit).await {

@@ -49,7 +49,7 @@ async fn bodies_of_every_version_are_read() {
     assert_eq!(hook.count(), 5);
 }
 
-/// As the documentation of 0.2 prints it.
+/// The body has the form that the documentation of 0.2 prints.
 #[tokio::test]
 async fn the_documented_exchange_is_accepted() {
     let hook = Hook::new(|builder| builder.token("secure-client-token-for-task-aaa")).await;

@@ -253,7 +253,7 @@ async fn publishing(keys: Arc<Mutex<Jwks>>) -> (String, Arc<AtomicU64>) {
 }
 
 #[tokio::test]
-async fn keys_rotate() {
+async fn rotated_token_keys_are_accepted_and_made_up_ones_refused() {
     let [old, new, made_up] = [Algorithm::Es256, Algorithm::EdDsa, Algorithm::EdDsa]
         .map(|algorithm| SigningKey::generate(algorithm).unwrap());
     let published = Arc::new(Mutex::new(Jwks::of([&old])));
@@ -308,7 +308,7 @@ async fn keys_without_tls_are_refused() {
 }
 
 #[tokio::test]
-async fn secrets_rotate() {
+async fn any_of_several_secrets_is_accepted() {
     let [old, new, other] = std::array::from_fn(|_| Secret::shared().unwrap());
     let (first, second) = (old.clone(), new.clone());
     let hook = Hook::new(|builder| builder.secret(first).secret(second)).await;

@@ -206,7 +206,7 @@ impl Interceptor for ControlWire {
 const SLOW: Duration = Duration::from_millis(30);
 
 /// Prefix of the ids of tasks.
-const PREFIX: &str = "an-id-may-be-as-long-as-its-agent-likes-and-nobody-may-make-anything-of-what-it-says-0123456789-\
+const PREFIX: &str = "an-id-may-be-as-long-as-its-agent-likes-and-no-client-may-interpret-this-text-at-all-0123456789-\
     or-cut-it-off-or-write-it-in-other-letters-or-take-it-apart-0123456789.0123456789_0123456789~";
 
 /// Changes every task, message, artifact and status. Data and metadata, which are the agent's, stay as they are.

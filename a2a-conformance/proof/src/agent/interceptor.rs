@@ -62,7 +62,7 @@ pub(crate) trait Interceptor: Send + Sync + 'static {
 /// Way in which a body is cut into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum BodyChunking {
-    /// In the pieces that the agent sends.
+    /// As sent by the agent.
     AsTheyCome,
     /// Chunked, without `Content-Length`.
     Chunked,

@@ -235,7 +235,7 @@ fn server(
         Some(true) => {
             let mut extended = card.clone();
             if control == Some(Control::OtherName) {
-                extended.name += " for those who are known";
+                extended.name += " for known callers";
             }
             extended.skills.push(AgentSkill {
                 id: "more".to_owned(),

@@ -41,8 +41,8 @@ impl TokenAuthenticator {
         let shown = head.headers.get(AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = shown.split_once(' ').unwrap_or((shown, ""));
         if !scheme.eq_ignore_ascii_case("bearer") {
-            let somebody = || Principal::named("somebody").with_scopes(SCOPES.split(' '));
-            return (bug == Bug::AdmitsOtherScheme).then(somebody);
+            let unknown = || Principal::named("unknown").with_scopes(SCOPES.split(' '));
+            return (bug == Bug::AdmitsOtherScheme).then(unknown);
         }
         let (header, claims) = decoded(token)?;
         let algorithm = header["alg"].as_str()?;

@@ -156,7 +156,7 @@ impl Replacer {
         let mut data = data;
         while !data.is_empty() {
             if self.tail.is_empty() {
-                // Most of it is not even the beginning.
+                // Most bytes do not even begin the text.
                 let first = self.text.first();
                 let begins = data.iter().position(|byte| Some(byte) == first);
                 let (plain, rest) = data.split_at(begins.unwrap_or(data.len()));

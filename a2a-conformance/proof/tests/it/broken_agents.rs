@@ -65,7 +65,7 @@ fn bearer(token: &str) -> HeaderMap {
 enum DeclaredFeatures {
     /// Everything that most agents may have.
     Everything,
-    /// Nothing that an agent need not have.
+    /// Only what every agent must have.
     Nothing,
     /// 1.0 by JSON-RPC alone, for one tenant, with an extension that is required.
     Particular,
@@ -110,7 +110,7 @@ fn particular(mut card: Value) -> Value {
     card
 }
 
-/// Makes a card wrong in everything that leaves it readable.
+/// Breaks every part of a card that can be wrong while the card stays readable.
 fn spoiled(mut card: Value) -> Value {
     let skill = card["skills"][0].clone();
     card["skills"].as_array_mut().unwrap().push(skill);

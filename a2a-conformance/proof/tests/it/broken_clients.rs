@@ -12,8 +12,7 @@ const SILENT: &str = r#"{\"id\":$id,\"done\":true,\"result\":{}}"#;
 /// Answer that reports failure of every request.
 const FAILING: &str = r#"{\"id\":$id,\"error\":{\"kind\":\"BROKEN\",\"message\":\"no\"}}"#;
 
-/// Number of checks at once: most of the time passes in waiting for requests that such clients
-/// never make.
+/// Number of concurrent checks: they mostly wait for requests that such clients never send.
 const AT_ONCE: usize = 48;
 
 /// Returns the checks that a client fails which makes no request and always gives the same answer.
@@ -36,7 +35,7 @@ async fn unmet(says: &str) -> BTreeSet<String> {
 async fn every_check_of_clients_can_fail() {
     let (mut failed, failing) = tokio::join!(unmet(SILENT), unmet(FAILING));
     failed.extend(failing);
-    // That these catch their mutants is what the suite's own test proves.
+    // The suite's self-test proves that these checks catch their mutants.
     let named = Bug::ALL.iter().flat_map(|bug| &bug.mutant().caught_by);
     failed.extend(named.cloned());
     let all: BTreeSet<_> = cases()

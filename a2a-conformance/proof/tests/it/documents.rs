@@ -12,7 +12,8 @@ const ONE_OF: usize = 3;
 /// Each fault is caught, and the complaint names an example and the path or header.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_is_noticed() {
-    // Most of a replay with a fault is waiting for what does not come: some wait together.
+    // A replay with a fault mostly waits for messages that do not come, so several run
+    // concurrently.
     let step = if std::env::var_os("A2A_EXHAUSTIVE").is_some() {
         1
     } else {

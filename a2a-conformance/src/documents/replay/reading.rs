@@ -14,7 +14,7 @@ use crate::documents::corpus::{Corpus, Example, ExampleKind, Head, LenientVerdic
 use crate::documents::printed_example::{self, PrintedExample};
 use crate::lint::{self, Context, LintResult};
 
-/// Codes of what a person saw in a document and no program can find.
+/// Codes of departures that a person saw in a document and no program can detect.
 const OBSERVED: &[&str] = &["LABEL", "STATE"];
 
 /// Codes of departures that are not looked for in a text that stands for others.

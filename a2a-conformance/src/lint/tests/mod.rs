@@ -131,7 +131,7 @@ fn findings_have_path_and_rule() {
     );
 }
 
-/// One line to a rule: a document, its verdict, and what it is refused by, as `path rule`.
+/// Checks the verdict of a document, and the rules that it breaks, as `path rule`.
 #[track_caller]
 fn check(context: &Context, document: &Value, refused: &[&str]) {
     let found = lint(&document.to_string(), context);
@@ -147,7 +147,7 @@ fn check(context: &Context, document: &Value, refused: &[&str]) {
     assert_eq!(found.verdict == StrictVerdict::Accept, refused.is_empty());
 }
 
-/// Without a hint, and as the version that it is of.
+/// Checks a document of 1.0 without a hint of its kind or version.
 #[track_caller]
 fn check_1_0(document: &Value, kind: &str, refused: &[&str]) {
     let found = &lint(&document.to_string(), &Context::default())[0];

@@ -106,7 +106,7 @@ fn advice_fails_only_a_strict_run() {
 }
 
 #[test]
-fn an_interrupted_run_is_no_success() {
+fn an_interrupted_run_is_not_a_success() {
     let mut run = run(Must, Pass, false);
     run.not_made = 3;
     assert_eq!(run.exit_code(), 130);

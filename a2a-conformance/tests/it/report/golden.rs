@@ -92,7 +92,7 @@ fn summary_matches_golden_file() {
 #[test]
 fn junit_matches_golden_file() {
     let mut run = run();
-    // One of them is as another.
+    // One passed check stands for all of them.
     run.checks
         .retain(|result| result.verdict != Verdict::Pass || result.id == "rpc.parse-error");
     check(

@@ -68,7 +68,7 @@ fn failed_check_is_open_and_explained() {
     for expected in [
         "is answered with UnsupportedOperation.",
         "A2A10-3.1.1-M2 · section 3.1.1 · MUST",
-        "whoever has read its end relies on it",
+        "readers of its end rely on it",
         "step 2: $.error.code",
         "-32004 (UnsupportedOperation)",
         "no error: a result with a task in TASK_STATE_WORKING",

@@ -1,4 +1,4 @@
-//! A run as it may come of a real agent: most of it met, and one of everything else.
+//! A run like that of a real agent: most checks pass, and each other verdict occurs once.
 
 use a2a_conformance::record::Redaction;
 use a2a_conformance::record::{
@@ -49,7 +49,7 @@ const CHECKS: &[(&str, Level, &str, &str)] = &[
     ("rpc.id-echoed", Level::Must, "9.1-M1", "The id of a request is that of its answer"),
     ("rpc.parse-error", Level::Must, "9.5-M1", "What is not JSON is a parse error"),
     ("rpc.unknown-method", Level::Must, "9.5-M2", "A method that does not exist is not found"),
-    ("security.own-tasks-only", Level::Must, "13.1-M1", "Nobody sees the tasks of others"),
+    ("security.own-tasks-only", Level::Must, "13.1-M1", "No caller sees the tasks of others"),
     ("security.errors-tell-nothing", Level::Should, "13.4-S3", "Errors tell nothing of the inside"),
     ("version.unknown-refused", Level::Must, "3.6.2-M2", "A version that is not spoken is refused"),
     ("version.absent-is-old", Level::May, "3.6.2-Y1", "What is said without a version"),
@@ -253,7 +253,7 @@ fn depart(result: &mut CheckResult, index: usize) {
 
 fn ended_task_accepted(result: &mut CheckResult, in_full: bool) {
     result.verdict = Verdict::Fail;
-    result.explanation = "A task that is completed, failed, canceled or rejected stays so: whoever has read its end relies on \
+    result.explanation = "A task that is completed, failed, canceled or rejected stays so: readers of its end rely on \
         it. A message to it is refused, and a follow-up begins a new task in the same context.\n\
         The agent is asked for something that ends at once, then is sent another message with the id of the ended task."
         .to_owned();

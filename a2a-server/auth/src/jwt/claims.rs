@@ -45,7 +45,7 @@ impl TokenClaims {
         &self.iss
     }
 
-    /// Returns the subject: whom the token is about.
+    /// Returns the subject that the token is about.
     pub fn subject(&self) -> Option<&str> {
         self.sub.as_deref()
     }
@@ -85,7 +85,7 @@ impl TokenClaims {
     }
 }
 
-/// Leaves out what the claims say about people.
+/// Leaves out personal data in the claims.
 impl fmt::Debug for TokenClaims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenClaims")

@@ -170,7 +170,8 @@ impl FetchedKeys {
         }
         match known(&keys) {
             Some(keys) => KeyLookup::Known(keys),
-            // After a rotation the key may be one that the issuer would name, could it be asked.
+            // After a rotation, this may be a key that the issuer would list if it could be
+            // reached.
             None if attempts.failed => KeyLookup::Unavailable,
             None => KeyLookup::Unknown,
         }
@@ -277,7 +278,7 @@ const MIN_PAUSE: Duration = Duration::from_secs(60);
 /// The same while there are no keys at all: an issuer that begins after the agent is found soon.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Age at which keys are fetched again: one that was withdrawn is refused after that.
+/// Age at which keys are fetched again; a key that was withdrawn is refused after that.
 const MAX_AGE: Duration = Duration::from_secs(600);
 
 /// Maximum size of a document in bytes.

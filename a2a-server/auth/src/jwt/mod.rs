@@ -77,7 +77,8 @@ impl JwtBearer {
         Ok(Self::new(issuer, audience.into(), keys, described))
     }
 
-    /// Fetches the keys of an issuer from a URL. Errors: it is none by `https`, or `http` of this machine.
+    /// Fetches the keys of an issuer from a URL. Errors: it is neither an `https` URL nor an `http` URL of
+    /// this machine.
     pub fn keys_at(
         issuer: impl Into<String>,
         audience: impl Into<String>,

@@ -19,7 +19,7 @@ impl Rules {
             return None;
         }
         let header = decode_header(token).ok()?;
-        // RFC 7515 §4.1.11: none of what must be understood is.
+        // RFC 7515 §4.1.11: no `crit` extension is supported.
         if header.crit.is_some() {
             return None;
         }
@@ -31,7 +31,7 @@ impl Rules {
         (is_access_token && claims.issuer() == self.issuer).then_some(header)
     }
 
-    /// Returns the claims of a token that is in order. `now` is in seconds of Unix time.
+    /// Returns the claims of a valid token. `now` is in seconds of Unix time.
     pub(super) fn verify(
         &self,
         token: &str,
@@ -43,7 +43,7 @@ impl Rules {
             return None;
         }
         let mut validation = Validation::new(key.algorithm);
-        // The library's own checks of claims read the system's clock, and take absent ones for right.
+        // The library's own checks of claims read the system's clock, and accept absent ones.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_nbf = false;

@@ -42,8 +42,8 @@ async fn no_secret_is_written() {
         .with_ansi(false)
         .with_writer(log.clone())
         .finish();
-    // With a single subscriber, `tracing` would ask the thread that comes first to a place, which may be another test's,
-    // whether anybody wants to know of it.
+    // With a single subscriber, `tracing` caches the interest of the thread that reaches a callsite first, which may be
+    // that of another test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let guard = tracing::subscriber::set_default(subscriber);
 
@@ -141,7 +141,7 @@ async fn no_secret_is_written() {
     .chain(parts)
     .chain([encoded]);
     for secret in secrets {
-        // A part of it is too much.
+        // Even a part of a secret must not be logged.
         let part = &secret[..secret.len().min(12)];
         let place = all.find(part).map(|at| {
             let begin = all[..at].rfind('\n').unwrap_or(0);

@@ -36,7 +36,7 @@ async fn a_password_that_was_right_is_refused_once_its_hash_has_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crowd_is_answered_and_its_excess_told_to_come_later() {
+async fn many_callers_are_answered_and_the_excess_is_refused_for_now() {
     let users = Arc::new(BasicUsers::of([("ada", HASH)]).unwrap());
     let heads = (0..200).map(|number| Credentials::basic("ada", &format!("{number}")).head());
     let checks = heads.map(|head| {

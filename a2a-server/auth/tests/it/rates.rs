@@ -32,7 +32,7 @@ async fn guesses_are_limited_by_address_and_counted() {
     let recorder = DebuggingRecorder::new();
     let guard = metrics::set_default_local_recorder(&recorder);
     let service = Service::of(RateLimits::new(keys()).failures(Rate::new(10, HOUR)));
-    // Without credentials, as often as one likes.
+    // Requests without credentials are not limited.
     for _ in 0..20 {
         assert_eq!(status(&service, "1.1.1.1", None).await, 401);
     }

@@ -194,7 +194,7 @@ async fn certificate_removed_from_the_list_is_refused_until_it_is_added_again() 
     let (_, url) = certificates.serve(&["authority"], authenticator).await;
     let (ada, bob) = (certificates.client("ada"), certificates.client("bob"));
     let check = async |expected| {
-        // By the connection that is open, and by another.
+        // On the open connection, and on a new one.
         assert_eq!(ask(&ada, &url).await.unwrap(), expected);
         let another = certificates.client("ada");
         assert_eq!(ask(&another, &url).await.unwrap(), expected);

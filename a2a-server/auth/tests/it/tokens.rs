@@ -137,7 +137,7 @@ async fn a_principal_is_of_its_issuer_unless_the_program_says_otherwise() {
     assert_eq!(verdict(&by_client, &token).await, client);
 }
 
-/// Moves the clock, over which nothing of the network is waited for.
+/// Advances the clock while no network request is pending.
 async fn pass(seconds: u64) {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(seconds)).await;

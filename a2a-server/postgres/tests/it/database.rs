@@ -24,7 +24,7 @@ pub(crate) struct Database {
 #[derive(Clone)]
 struct Programs {
     folder: PathBuf,
-    /// User and group that run them, if this process is root, which they refuse.
+    /// User and group that run the server, if this process is root, as which it refuses to run.
     user: Option<(String, u32, u32)>,
 }
 
@@ -133,7 +133,7 @@ impl Database {
         let log = fs::File::create(self.directory.join("log")).expect("there is room");
         command.stderr(log);
         self.running = Some(command.spawn().expect("postgres is there"));
-        // Ready once it says so.
+        // It is ready once it prints this.
         let mut ready = self.programs.client("pg_isready");
         ready.env("PGPORT", self.port());
         ready
@@ -304,13 +304,13 @@ impl Programs {
     }
 }
 
-/// Longer than anything takes that a test waits for.
+/// Longer than any wait of a test.
 pub(crate) const LONG_WAIT: Duration = Duration::from_secs(60);
 
 /// Time between two questions about what a test waits for.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Asks until this is so, for what no program tells of; returns `false` if it never becomes so.
+/// Polls until this is true, where there is no notification; returns `false` if it never is.
 pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     while !is_so() {

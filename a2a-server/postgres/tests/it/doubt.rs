@@ -45,7 +45,7 @@ async fn append_whose_answer_is_lost_is_stored_once() {
     let appended = store.append(&ada(), &"t".into(), marked()).await.unwrap();
     assert_eq!((appended.sequence, appended.epoch), (2, 1));
     assert_eq!(log(&store).await, 1);
-    // The same append once more is another write, and is refused.
+    // Repeating the same append is another write, and is refused.
     let again = store.append(&ada(), &"t".into(), marked()).await;
     assert!(
         matches!(again, Err(StoreError::SequenceConflict(2))),

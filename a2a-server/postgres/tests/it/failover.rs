@@ -70,7 +70,7 @@ async fn lost_events_are_neither_read_nor_written_again() {
     assert_eq!(text(&here).await, "kept lost ");
     fail_over(&mut database, "failover", 2);
     until_back(&there, append(2, "other ")).await;
-    // A reader that goes on asks for the length of the log first.
+    // A reader that continues asks for the length of the log first.
     assert_eq!(here.head(&ada(), &"t".into()).await.unwrap(), 3);
     assert_eq!(tail(&here, 2).await, "other ");
     assert_eq!(text(&here).await, "kept other ");

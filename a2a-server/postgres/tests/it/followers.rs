@@ -10,7 +10,7 @@ use tokio_postgres::{AsyncMessage, NoTls};
 use crate::database::{LONG_WAIT, open, options, shared};
 use crate::sample::{ada, chunk, new};
 
-/// More than one statement polls.
+/// More tasks than one statement polls.
 const TASKS: usize = 5500;
 
 #[tokio::test(flavor = "multi_thread")]

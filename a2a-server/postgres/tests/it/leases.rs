@@ -27,7 +27,7 @@ fn renewed(database: &Database, schema: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn locked_row_holds_up_the_renewal_of_no_other_lease() {
     let Some(database) = shared() else { return };
-    // One is for all statements but renewals.
+    // One of the two connections is for renewals, the other for all other statements.
     let options = database.options().schema("locked").connections(2);
     let options = options.statement_timeout(LONG_WAIT);
     let store = open(&options.listen(false)).await;
@@ -45,7 +45,7 @@ async fn locked_row_holds_up_the_renewal_of_no_other_lease() {
     });
     database.wait_for_locks("locked", 1).await;
     let done = timeout(Duration::from_secs(5), store.renew("h", 2 * LONG)).await;
-    done.expect("it waits for nobody").unwrap();
+    done.expect("it does not wait for the lock").unwrap();
     assert_eq!(renewed(database, "locked"), "t,v");
     assert!(!slow.is_finished());
     blocked.commit().await.unwrap();

@@ -108,7 +108,7 @@ async fn receiver(status: &'static str) -> (SocketAddr, UnboundedReceiver<String
             let answer =
                 format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
             stream.write_all(answer.as_bytes()).await.unwrap();
-            // A test that has seen enough looks at no more.
+            // This fails once the test has dropped its receiver.
             let _ = sender.send(head);
         }
     });
@@ -149,7 +149,7 @@ fn parts(secret: &str) -> BTreeSet<String> {
     for before in 0..3 {
         let bytes = [&b"..."[..before], secret.as_bytes()].concat();
         let whole = bytes.len() / 3 * 4;
-        // Without the characters that depend on what stands before and after.
+        // Without the characters that also encode the neighbouring bytes.
         let encoded = Base64::encode(&bytes);
         let inner = &encoded.as_text().as_bytes()[(before * 8).div_ceil(6)..whole];
         let windows = inner.windows(8);
@@ -216,13 +216,13 @@ async fn sealing_key_is_replaced_by_the_next() {
         let url = stored_url(database, "rotation");
         assert!(url.starts_with(&format!("sealed:1:{id}:")), "{url}");
     };
-    let nobody = SocketAddr::from(([127, 0, 0, 1], 1));
+    let silent = SocketAddr::from(([127, 0, 0, 1], 1));
     let old = Client::new(server(&options, &["old"]).await);
-    let sent = old.send("ask which").webhook(config(nobody)).await;
+    let sent = old.send("ask which").webhook(config(silent)).await;
     let id = task(sent.unwrap()).id;
     is_sealed_by("old");
     let both = Client::new(server(&options, &["new", "old"]).await);
-    let full = of_task(config(nobody), id.as_str());
+    let full = of_task(config(silent), id.as_str());
     let shown = as_shown(full.clone());
     assert_eq!(both.push_config(id.clone(), None).await.unwrap(), shown);
     is_sealed_by("old");
@@ -259,7 +259,7 @@ async fn notification_waits_for_its_sealing_key_and_the_error_names_it() {
     let is_put_off = "select attempt = 0 and next_at > clock_timestamp() + interval '30 s' from lost.push_outbox";
     assert_eq!(other.notifications(10, LONG).await.unwrap(), []);
     assert_eq!(database.psql(is_put_off), "t");
-    // Another key of that id is not the one.
+    // Another key with that id does not open it.
     let wrong = EncryptionKeys::new("lost", &[1; 32]).unwrap();
     let wrong = sealed(&options, wrong).await;
     let error = wrong.configs(&owner, &id).await.unwrap_err();
@@ -278,7 +278,8 @@ async fn notification_waits_for_its_sealing_key_and_the_error_names_it() {
     let due = both.notifications(10, LONG).await.unwrap();
     assert_eq!((due.len(), &due[0].config, due[0].attempt), (1, &config, 0));
 
-    // A caller is told no more than that something is wrong. This server takes what is due: it comes last.
+    // The caller learns only that something is wrong. This server takes due notifications, so this comes
+    // last.
     let client = Client::new(server(&options, &["other"]).await);
     match client.push_config("t", None).await.unwrap_err() {
         Error::Agent(error) => {

@@ -25,7 +25,7 @@ async fn postgres_store_behind_a_pooler_without_a_cache_keeps_every_promise() {
         };
         options.cache_bytes(0)
     };
-    // That case takes most of the time: `A2A_EXHAUSTIVE` checks it here, too.
+    // `random.like_a_model` takes most of the time, so it runs here only with `A2A_EXHAUSTIVE`.
     let is_exhaustive = std::env::var_os("A2A_EXHAUSTIVE").is_some();
     let cases =
         a2a_store_suite::cases().filter(|case| is_exhaustive || case.name != "random.like_a_model");

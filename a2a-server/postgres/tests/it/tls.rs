@@ -27,7 +27,8 @@ async fn server_is_checked_and_bound_to_the_password() {
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     let certificate = params.signed_by(&key, &issuer).unwrap();
-    // None that the system gives to others before the server has it.
+    // Outside the range of ephemeral ports, so that no other process gets it before the server
+    // binds it.
     let port = 10_000 + std::process::id() % 20_000;
     let settings = [
         "ssl=on",

@@ -31,7 +31,7 @@ use crate::store::{IdempotencyKey, ListQuery, NewTask, Owner, Snapshot, StoreErr
 pub(crate) struct TaskWriter {
     active: Arc<ActiveTask>,
     context: ContextId,
-    /// Also held to decide whether the answer has a task or none.
+    /// Also held while it is decided whether the answer has a task.
     log: Mutex<LogWriter>,
     /// Text for the task's log that waits for the log writer.
     kept: ChunkBuffer,
@@ -213,7 +213,7 @@ impl TaskWriter {
     /// have, the lease is taken again.
     pub(crate) async fn confirm_lease(&self) {
         if self.store_handle().is_shared() && !self.log().await.is_confirmed() {
-            // Seldom, and every run would have room for it.
+            // Rare. Boxed, so that it does not enlarge the future of every run.
             Box::pin(self.take_lease_again()).await;
         }
     }
@@ -288,11 +288,12 @@ impl TaskWriter {
         drop(log);
         if written.is_err() {
             let again = || async { Ok(self.log().await.write_again(&self.kept).await?) };
-            // Seldom, and every update would have room for it.
+            // Rare. Boxed, so that it does not enlarge the future of every update.
             Box::pin(self.outlast(written.map_err(UpdateError::from), again)).await?;
         }
         if yields {
-            // Followers get the first event, and each status, before an agent that never waits goes on.
+            // Lets followers get the first event, and each status, before an agent that never waits
+            // continues.
             tokio::task::yield_now().await;
         }
         Ok(())
@@ -380,7 +381,7 @@ impl TaskWriter {
         let Some(usage) = usage else {
             return Either::Left(self.append(events(status)));
         };
-        // Boxed: every update would have room for it.
+        // Boxed, so that it does not enlarge the future of every update.
         Either::Right(Box::pin(async move {
             let written = match self.task_for_agent().await {
                 Ok(task) => self.append(events(with_usage(status, &task, usage))).await,
@@ -414,8 +415,8 @@ impl TaskWriter {
         }
     }
 
-    /// Writes an artifact or a chunk of one. Text that is only added to one is written by a task of its own:
-    /// the agent goes on, and what it adds meanwhile becomes one event.
+    /// Writes an artifact or a chunk of one. Text that is only appended is written by a separate tokio task:
+    /// the agent continues, and the text that it adds meanwhile becomes one event.
     pub(crate) fn artifact(
         self: &Arc<Self>,
         update: ArtifactUpdate,
@@ -456,7 +457,7 @@ impl TaskWriter {
             let ready = || async { self.ready().await.map(drop) };
             self.outlast(ready().await, ready).await?;
             self.is_stored.store(true, Ordering::Relaxed);
-            // As in `append`.
+            // Followers get the first event first, as in `append`.
             tokio::task::yield_now().await;
         }
         loop {
@@ -473,7 +474,7 @@ impl TaskWriter {
                 }
             }
         }
-        // An agent that has all its text at once is not to keep the writer from its work.
+        // An agent that sends all its text without a pause must not starve the writer.
         tokio::task::coop::consume_budget().await;
         Ok(())
     }
@@ -501,8 +502,8 @@ impl TaskWriter {
         self.outlast(write().await, write).await
     }
 
-    /// Adds a message of the caller to the history, with the state that follows from it; its turn begins with that, or it
-    /// waits for one. Returns where it stands.
+    /// Adds a message of the caller to the history, with the state that follows from it; its turn begins at once, or
+    /// the message waits for a turn. Returns its position.
     pub(crate) async fn append_message(
         &self,
         message: Message,
@@ -551,7 +552,7 @@ impl TaskWriter {
         self.log().await.next_message()
     }
 
-    /// Has a message get no turn: its task has ended.
+    /// Marks a message as one without a turn, because its task has ended.
     pub(crate) async fn skip(&self, message: usize) {
         self.log().await.skip(message);
     }
@@ -695,7 +696,7 @@ fn with_usage(
     status
 }
 
-/// Continues a hash of FNV-1a, which is the same in every process and costs little.
+/// Continues an FNV-1a hash, which is cheap and equal in every process.
 fn hash(from: u64, bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(from, step)

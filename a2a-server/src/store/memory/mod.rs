@@ -40,7 +40,7 @@ pub struct MemoryStore {
 }
 
 impl Default for MemoryStore {
-    /// Room for 10,000 tasks that hold 256 MiB together.
+    /// Creates a store of at most 10,000 tasks with 256 MiB in all.
     fn default() -> Self {
         Self::with_capacity(10_000, 256 << 20)
     }

@@ -13,15 +13,14 @@ use super::super::{IdempotencyKey, IdempotencyRecord, Outcome, Owner, StoreError
 
 /// The messages that were received not long ago, the oldest of which make room for new ones.
 ///
-/// A message finds 100,000 others, most of them no longer in the caches of the processor: their index has only a
-/// number for each.
+/// With 100,000 receipts most are not in the processor's caches, so the index has only a number for each.
 #[derive(Debug, Default)]
 pub(super) struct ReceiptCache {
     hasher: RandomState,
     /// Numbers of receipts, by the hashes of owner and message.
     index: HashTable<u64>,
-    /// The receipts in the order in which the messages came. One whose message came again after its term is not in
-    /// the index any more.
+    /// The receipts in the order in which the messages came. A receipt whose message came again after its term is
+    /// not in the index any more.
     order: VecDeque<CachedReceipt>,
     /// Number of the first of them.
     first: u64,

@@ -103,14 +103,14 @@ impl TaskTable {
     /// Updates the size of a log, and whether its task has ended or begun again.
     pub(super) fn note(&mut self, record: &Arc<Record>) {
         let mut log = lock(&record.log);
-        // It may have been forgotten in between.
+        // The task may have been evicted in between.
         if log.is_forgotten {
             return;
         }
         let bytes = log.bytes();
         self.bytes = self.bytes - log.counted + bytes;
         log.counted = bytes;
-        // Others may have written since: what they did is noted with this.
+        // Other threads may have written since; this notes their writes, too.
         if log.noted.map(|(since, _)| since) == log.ended {
             return;
         }
@@ -171,7 +171,7 @@ impl TaskTable {
     }
 }
 
-/// Nothing that is done under these locks can panic half-way.
+/// No code under these locks panics half-way, so poisoning is ignored.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

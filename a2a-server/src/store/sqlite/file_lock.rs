@@ -30,7 +30,7 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // To close the file is not enough: a program that this process is about to start has it open, too, for a moment.
+        // Closing the file is not enough: between fork and exec, a child process has the file open, too.
         let _ = self.0.unlock();
     }
 }

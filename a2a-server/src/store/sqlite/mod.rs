@@ -69,8 +69,8 @@ pub struct SqliteOptions {
     pub bytes: u64,
     /// Maximum number of unfinished tasks; 100,000 by default.
     pub unfinished: usize,
-    /// Maximum number of received messages that are remembered; 400,000 by default. The first to come is
-    /// the first to go, also when the names and answers of all hold more than 256 MiB.
+    /// Maximum number of received messages that are remembered; 400,000 by default. The oldest are
+    /// removed first, also when the names and answers of all exceed 256 MiB.
     pub receipts: usize,
 }
 
@@ -112,9 +112,9 @@ impl SqliteStore {
         })
     }
 
-    /// Looks for damages in a file: of its pages, not of what tasks say. Reads all of it, and changes nothing; a
-    /// server may be using it meanwhile. A `-wal` that belongs to the file and was removed is not noticed: what was
-    /// written last is missing then.
+    /// Checks the pages of a file for damage, not the content of tasks. Reads the whole file and changes nothing; a
+    /// server may use it meanwhile. It does not notice that the `-wal` of the file was removed, and with it the
+    /// last writes.
     ///
     /// Errors: the file cannot be opened.
     pub fn check(path: impl AsRef<Path>) -> Result<SqliteReport, StoreError> {
@@ -384,7 +384,7 @@ impl Store for SqliteStore {
     fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
         Box::pin(async move {
             let mut swept = 0;
-            // A little at a time: others want to write, too.
+            // In small steps, because others wait to write.
             loop {
                 let step = self
                     .writer

@@ -12,8 +12,8 @@ use tokio::sync::{Semaphore, oneshot};
 use super::super::StoreError;
 use super::schema::{failed, open_reader};
 
-/// A few threads, each with a connection: readers do not wait for the writer, nor it for them. A thread that
-/// has read takes what waits next without being woken for it.
+/// A few threads, each with a connection: readers and the writer do not wait for each other. A thread takes
+/// the next waiting job without being woken for it.
 pub(super) struct Readers {
     path: PathBuf,
     /// Permits to wait.
@@ -110,7 +110,7 @@ impl Drop for Readers {
 }
 
 impl Queue {
-    /// Reads what is asked for until the store is closed.
+    /// Runs jobs until the store is closed.
     fn work(&self, path: &std::path::Path) {
         let mut connection = None;
         while let Some(job) = self.next() {
@@ -128,7 +128,7 @@ impl Queue {
                     None
                 }
             }));
-            // One on which something went wrong half-way is not used again.
+            // A connection on which a job failed within a transaction is not used again.
             let whole = |connection: &Connection| connection.is_autocommit();
             connection = outcome.ok().flatten().filter(whole);
         }
@@ -171,12 +171,13 @@ fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Nothing that is done under these locks can panic half-way.
+/// No code under these locks panics half-way, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Maximum number of threads: the tables are in the file system's cache, more would only take turns.
+/// Maximum number of threads: the tables are in the file system's cache, so more threads would only
+/// compete for the processors.
 const MAX_THREADS: usize = 4;
 /// Maximum number of jobs at once; more wait for a place.
 const MAX_WAITING: usize = 1024;

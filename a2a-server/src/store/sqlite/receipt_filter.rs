@@ -1,5 +1,5 @@
-//! The index of received messages, in memory: in the file they stand in the order in which they came, and
-//! neither a new one nor one that goes touches more than an end of that.
+//! Index of received messages, in memory. The file has them in order of arrival, so that adding or
+//! removing one writes only at an end of the table.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,7 +47,7 @@ impl ReceiptFilter {
         Ok(receipt_filter)
     }
 
-    /// The rows that a message may stand in. Of one that was never received there is hardly ever any.
+    /// Rows that may contain a message; nearly always none if it was never received.
     pub(super) fn find(&self, of: &str, message: &MessageId) -> Vec<i64> {
         let index = self.lock();
         let hash = index.hasher.hash_one((of, message.as_str()));
@@ -96,7 +96,7 @@ impl ReceiptFilter {
         (index.rows.len(), index.bytes)
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Index> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

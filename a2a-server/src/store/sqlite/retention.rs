@@ -55,8 +55,8 @@ pub(super) fn sweep(
     })
 }
 
-/// Makes the file shorter, if a good part of it is free: the rest is used again. Returns whether it
-/// was.
+/// Shortens the file if a large part of it is free; a small free part is reused. Returns whether it
+/// was shortened.
 fn give_back_pages(connection: &Connection) -> Result<bool, StoreError> {
     let pages = |sql: &str| first_row(connection, sql, [], |row| get::<i64>(row, 0));
     let free = pages("pragma freelist_count")?.unwrap_or_default();

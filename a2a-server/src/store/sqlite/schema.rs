@@ -8,9 +8,9 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::super::StoreError;
 
-/// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
-/// event, the log, and for a long log also the task itself in a document that is rewritten seldom. Messages stand in
-/// the order in which they came. Their index is in memory, as is the index of lists: index writes are expensive.
+/// The tables, the same as in the database of a cluster: a thin row per task that is rewritten with every event, the
+/// log, and for a long log also the task itself in a document that is rewritten seldom. Messages stand in the order
+/// in which they came. Their index is in memory, as is the index of lists: index writes are expensive.
 const TABLES: &str = "
 create table task(
   seq integer primary key,
@@ -126,8 +126,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Has statements prepared once. Unless the plan of a statement is independent of its values, SQLite prepares it
-/// again when these are cleared, as they are whenever it is put back.
+/// Makes SQLite prepare statements once. If the plan of a statement depended on its values, SQLite would prepare
+/// it again whenever the values are cleared, as happens when the statement returns to the cache.
 fn keep_statements(connection: &Connection) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     let stable = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);

@@ -131,7 +131,7 @@ fn size((owner, _): &TaskKey, task: &FoldedTask) -> usize {
 const MAX_TASKS: usize = 10_000;
 const MAX_BYTES: usize = 64 << 20;
 
-/// Nothing that is done under these locks can panic half-way.
+/// No code under these locks panics half-way, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

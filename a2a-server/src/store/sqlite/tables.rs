@@ -17,7 +17,7 @@ use super::task_index::IndexPage;
 /// A value that was read, unless it is larger than it may be.
 pub(super) enum BoundedValue<T> {
     Whole(T),
-    /// It has this number of bytes, and was not read.
+    /// The value has this number of bytes, and was not read.
     Larger(usize),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct TaskRow {
     pub(super) status_time: i64,
 }
 
-/// Reads a task: the last time that it was written down, and what came since.
+/// Reads a task: its last snapshot, and the events since.
 pub(super) fn load(
     connection: &Connection,
     of: &str,
@@ -184,7 +184,7 @@ pub(super) fn page(
         let bytes = first_row(connection, sql, params![of, id.as_str()], |row| {
             count(row, 0)
         })?;
-        // It may have gone meanwhile.
+        // It may have been removed meanwhile.
         let Some(bytes) = bytes else { continue };
         if !size.admit(bytes) {
             more = true;
@@ -197,7 +197,7 @@ pub(super) fn page(
             continue;
         };
         let task = Arc::unwrap_or_clone(Snapshot::from(folded).task);
-        // It may have changed meanwhile, or be of another context whose hash is the same.
+        // It may have changed meanwhile, or belong to another context with the same hash.
         if listing.wants(task.context_id.as_ref(), &task.status) {
             tasks.push(task);
         }

@@ -14,17 +14,17 @@ use serde::de::value::Error;
 use super::super::{ListCursor, ListQuery, NameMap, StoreError};
 use super::columns::{each_row, get};
 
-/// The places of all tasks in the lists of their owners. It takes about 250 bytes for each task.
+/// Positions of all tasks in the lists of their owners; about 250 bytes per task.
 #[derive(Default)]
 pub(super) struct TaskIndex {
-    /// By the text of the owner in the tables.
+    /// Tasks by owner, as the tables write the owner.
     owners: Mutex<NameMap<String, OwnerTasks>>,
     hasher: RandomState,
 }
 
 #[derive(Default)]
 struct OwnerTasks {
-    /// In the order of lists: the latest first.
+    /// Tasks in the order of lists: the latest first.
     tasks: BTreeMap<ListCursor, IndexedTask>,
     /// Number of tasks in each state.
     states: HashMap<TaskState, usize>,
@@ -36,7 +36,7 @@ struct OwnerTasks {
 #[derive(Clone, Copy, Debug)]
 struct IndexedTask {
     state: TaskState,
-    /// Hash of the context's id: two contexts with the same one are told apart when the tasks are read.
+    /// Hash of the context's id: contexts with equal hashes are distinguished when the tasks are read.
     context: u64,
 }
 
@@ -137,7 +137,7 @@ impl TaskIndex {
         }
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, NameMap<String, OwnerTasks>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -184,7 +184,7 @@ impl OwnerTasks {
         let after = after.map_or(Bound::Unbounded, Bound::Excluded);
         let tasks = self.tasks.range((after, Bound::Unbounded));
         let tasks = tasks.filter(|(_, task)| listing.status.is_none_or(|it| it == task.state));
-        // Once all have been found, there is nothing to look for.
+        // The search is over once all have been found.
         let mut ids = tasks.take(total).map(|(place, _)| &place.task);
         IndexPage {
             total,

@@ -1,5 +1,5 @@
-//! Writes of every message: tasks, their logs, leases and receipts. Refusals come before any change: what was changed
-//! cannot be taken back for one job alone.
+//! Writes of every message: tasks, their logs, leases and receipts. A job is refused before it changes anything,
+//! because a single job cannot be rolled back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +124,7 @@ fn append_to(
     let taken = check_lease(transaction, folded, &append.lease)?;
     let before = folded.state;
     let (messages, bytes, state) = folded.admit(log_rows)?;
-    // From here on nothing is refused.
+    // No check below here may fail.
     let changed_at = log_rows.status().map(time);
     let was_active = folded.is_active();
     (folded.messages, folded.bytes) = (messages, bytes);

@@ -33,7 +33,7 @@ pub(super) struct WriteTransaction<'c> {
     gone: Vec<TaskKey>,
     /// Changes of the index of tasks, in their order.
     moved: Vec<IndexChange>,
-    /// Reason why something was changed of which the rest could not be.
+    /// Reason why a job failed after it had changed something.
     spoilt: Option<StoreError>,
 }
 
@@ -133,13 +133,14 @@ impl<'c> WriteTransaction<'c> {
         if self.noted.is_empty() || (count <= self.receipts && bytes <= MAX_RECEIPT_BYTES) {
             return Ok(());
         }
-        // Twice as many as came: what another limit has left grows less, too.
+        // Removes twice as many as were added, so that an excess left by an earlier limit shrinks,
+        // too.
         let most = 2 * self.noted.len() as i64;
         self.drop_receipts(most).map(|_| ())
     }
 
-    /// Does something as a whole, or refuses it without having changed anything. If it fails half-way,
-    /// nothing of the whole transaction is done: see [`Self::is_whole`].
+    /// Runs a job that either completes or refuses before it changes anything. If it fails half-way,
+    /// the whole transaction is rolled back: see [`Self::is_whole`].
     pub(super) fn all_or_nothing<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
@@ -182,7 +183,7 @@ impl<'c> WriteTransaction<'c> {
         Ok(self.shared.publish(self.open.drain()))
     }
 
-    /// Nothing of this has happened.
+    /// Rolls the transaction back.
     pub(super) fn roll_back(&mut self) {
         if !self.connection.is_autocommit() {
             drop(self.connection.execute_batch("rollback"));
@@ -210,17 +211,17 @@ impl<'c> WriteTransaction<'c> {
         }
     }
 
-    /// The task is this from now on, if the transaction comes to an end.
+    /// Keeps this state of the task, if the transaction is committed.
     pub(super) fn keep(&mut self, key: TaskKey, folded: FoldedTask) {
         self.open.insert(key, folded);
     }
 
-    /// A task has another place in lists, if the transaction comes to an end.
+    /// Moves a task in lists, if the transaction is committed.
     pub(super) fn index(&mut self, change: IndexChange) {
         self.moved.push(change);
     }
 
-    /// The task is gone, if the transaction comes to an end.
+    /// Removes the task, if the transaction is committed.
     pub(super) fn forget(&mut self, key: TaskKey) {
         self.open.remove(&key);
         self.gone.push(key);
@@ -230,7 +231,7 @@ impl<'c> WriteTransaction<'c> {
 /// Maximum of the bytes of the names and answers of remembered messages.
 const MAX_RECEIPT_BYTES: u64 = 256 << 20;
 
-/// Returns the error for another caller whose job failed with it.
+/// Returns a copy of the error for another caller whose job failed in the same transaction.
 pub(super) fn repeated(error: &StoreError) -> StoreError {
     match error {
         StoreError::Full => StoreError::Full,

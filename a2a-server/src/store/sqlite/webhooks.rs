@@ -145,7 +145,7 @@ pub(super) fn record_delivery(
     (sequence, attempt): (u64, u32),
     settlement: DeliveryResult,
 ) -> Result<(), StoreError> {
-    // A task that is gone has nothing to settle.
+    // A task that was removed has no notification to settle.
     let seq = match place(transaction.connection, &key.0.to_json(), &key.1) {
         Err(StoreError::NoTask) => return Ok(()),
         place => place?.0,
@@ -231,6 +231,7 @@ fn notifications(
     })
 }
 
-/// Due time of a notification that has others before it: not before one of them is settled. So a search for
-/// due ones does not walk through all that wait behind a webhook that cannot be reached.
+/// Due time of a notification that waits behind another of its webhook, which gets its real due time when
+/// that one is settled. So a search for due notifications skips all that wait behind an unreachable
+/// webhook.
 const BEHIND: i64 = i64::MAX;

@@ -13,10 +13,10 @@ use super::shared::Shared;
 use super::tables::FoldedTask;
 use super::transaction::{Counts, WriteTransaction, repeated};
 
-/// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,
-/// together: the disk is waited for once for all of them.
+/// A handle to the writer thread. Jobs that arrive while it commits are committed next, together, so
+/// that all of them share one wait for the disk.
 pub(super) struct Writer {
-    /// None once no more is written.
+    /// `None` once the writer is being dropped.
     jobs: Option<mpsc::Sender<QueuedJob>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -27,8 +27,8 @@ struct QueuedJob {
     runtime: Option<Handle>,
 }
 
-/// A write that a caller waits for. It comes from the caller, and goes back there with all that it has:
-/// memory that one thread gives back for another costs both of them.
+/// A write that a caller waits for. It returns to the caller with all its memory, because freeing
+/// memory on another thread is slow for both threads.
 trait Job: Send {
     /// Does it within the transaction.
     fn work(&mut self, transaction: &mut WriteTransaction<'_>);
@@ -94,13 +94,13 @@ impl Writer {
         })
     }
 
-    /// Does this, once, in the next transaction; all of it or nothing. Resolves when it is on the disk.
+    /// Runs the job in the next transaction, as a whole or not at all. Resolves when it is on disk.
     pub(super) fn run<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
         let (sender, receiver) = oneshot::channel();
-        // The caller's future holds nothing but this.
+        // The future of the caller holds only the receiver.
         let job: Box<dyn Job> = Box::new(WriteJob {
             work,
             outcome: None,
@@ -151,8 +151,8 @@ fn write(mut transaction: WriteTransaction<'_>, mut inbox: mpsc::Receiver<Queued
     }
 }
 
-/// Does these jobs in one transaction. Those after one that cannot be done as a whole are not begun; all of them
-/// are to be answered.
+/// Runs these jobs in one transaction. The jobs after one that fails half-way are not begun; all of them get an
+/// answer.
 fn write_all(
     transaction: &mut WriteTransaction<'_>,
     jobs: &mut Vec<QueuedJob>,
@@ -178,8 +178,8 @@ fn write_all(
     Ok(())
 }
 
-/// Answers to the jobs of one runtime after a commit. They are sent there, by one task: their callers are
-/// woken together, not one by one from another thread.
+/// Answers to the jobs of one runtime after a commit. One task of that runtime sends them, so that the
+/// callers are woken together and not one by one from another thread.
 struct Answers {
     jobs: Vec<Box<dyn Job>>,
     committed: Result<(), Arc<StoreError>>,

@@ -12,8 +12,8 @@ use super::refusal::Refusal;
 use super::sender::{MAX_ATTEMPT_TIME, WebhookSender};
 
 impl WebhookSender {
-    /// Asks a webhook to repeat a random text, before anything is sent there: only its owner can
-    /// have it do so. This is what 0.1 expects of agents when a webhook is registered.
+    /// Asks a webhook to repeat a random text before any notification is sent to it; only the owner
+    /// of the webhook can make it do so. 0.1 expects this of agents when a webhook is registered.
     pub(crate) async fn challenge(&self, url: &str) -> Result<(), Refusal> {
         match self.repeats(url).await {
             Ok(true) => Ok(()),

@@ -46,8 +46,8 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 pub(super) struct SystemNetwork;
 
 impl Connector {
-    /// Fails if there is no authority that certificates could be checked by, or one of the policy's
-    /// own is none.
+    /// Fails if there is no authority to check certificates by, or one of the policy is not a
+    /// certificate.
     pub(super) fn new(
         policy: &WebhookPolicy,
         names: Arc<dyn Resolve>,

@@ -25,7 +25,7 @@ fn at(addresses: &[&str]) -> Vec<IpAddr> {
 
 #[tokio::test]
 async fn forbidden_address_of_a_rebound_name_is_not_dialled() {
-    // By turns here and there, between one answer and the next, and within one.
+    // Public and forbidden addresses, in alternating answers and within one answer.
     let asked = AtomicUsize::new(0);
     let answers = [
         at(&["93.184.216.34"]),
@@ -74,7 +74,7 @@ async fn one_forbidden_address_is_enough() {
             "{addresses:?}"
         );
         assert_eq!(fixture.connected(), []);
-        // Hosts of the list may be anywhere.
+        // Hosts of the list may have any address.
         assert_eq!(connect(&fixture, "http://hooks.test:3000/").await, Ok(()));
     }
 }

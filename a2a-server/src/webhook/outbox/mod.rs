@@ -31,7 +31,7 @@ pub(crate) struct Outbox {
     keys: Option<WebhookKeys>,
     /// Delays before further attempts.
     pauses: Arc<[Duration]>,
-    /// Signal that something may have been put in.
+    /// Signal that a notification may have been added.
     filled: Arc<Notify>,
     closed: CancellationToken,
 }

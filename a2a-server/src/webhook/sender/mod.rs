@@ -103,8 +103,8 @@ impl WebhookSender {
         })
     }
 
-    /// Tries once. It takes at most [`MAX_SLOT_WAIT`] and [`MAX_ATTEMPT_TIME`] together: deliveries to many hosts must run at
-    /// once, not in turn.
+    /// Makes one attempt, which takes at most [`MAX_SLOT_WAIT`] and [`MAX_ATTEMPT_TIME`] together: deliveries to many
+    /// hosts must run at once, not in turn.
     pub(crate) async fn attempt(&self, delivery: DeliveryRequest) -> DeliveryOutcome {
         let failed = |reason| DeliveryOutcome::Later {
             after: None,

@@ -248,7 +248,7 @@ async fn a_host_that_never_answers_does_not_hold_up_others() {
     );
     let count = |expected| stuck.iter().filter(|each| **each == expected).count();
     assert_eq!(count((later(Reason::Timeout), 10)), 4);
-    // From then on one at a time.
+    // From then on, requests are sent one at a time.
     assert_eq!(count((later(Reason::Timeout), 20)), 1);
     assert_eq!(count((later(Reason::Busy), 15)), 15);
     // A request that got no slot made no connection either.

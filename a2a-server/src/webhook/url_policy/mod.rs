@@ -9,8 +9,8 @@ use url::{Host, ParseError, SyntaxViolation, Url};
 use super::address_ranges;
 use super::refusal::Refusal;
 
-/// Policy of the webhooks that a server accepts. Its default suits a server that anybody may register
-/// webhooks with: `https` to a public host, at port 443 or 8443.
+/// Policy of the webhooks that a server accepts. The default is for a server with which anyone may
+/// register webhooks: `https` to a public host, at port 443 or 8443.
 ///
 /// ```
 /// use a2a_server::WebhookPolicy;
@@ -60,8 +60,8 @@ impl WebhookPolicy {
         self
     }
 
-    /// Parses a URL and refuses what must not be called. A name may still resolve to an address
-    /// that must not: that shows in the connection.
+    /// Parses a URL and refuses one that must not be called. A name may still resolve to a
+    /// forbidden address, which is checked when connecting.
     pub(crate) fn check(&self, text: &str) -> Result<Target, Refusal> {
         if text.len() > self.max_length {
             return Err(Refusal::TooLong(self.max_length));
@@ -121,14 +121,14 @@ pub(crate) struct Target {
     pub(super) allowed: bool,
 }
 
-/// Parses a URL that needs no repair: the standard makes browsers mend many that do.
+/// Parses a URL, and refuses one that the URL standard would repair.
 fn parse(text: &str) -> Result<Url, Refusal> {
     let (mended, credentials) = (Cell::new(false), Cell::new(false));
     let notice = |violation| match violation {
         SyntaxViolation::EmbeddedCredentials | SyntaxViolation::UnencodedAtSign => {
             credentials.set(true);
         }
-        // In the part after the host, which is sent encoded.
+        // A violation after the host, where the URL is sent encoded.
         SyntaxViolation::NonUrlCodePoint | SyntaxViolation::PercentDecode => {}
         _ => mended.set(true),
     };
@@ -173,7 +173,7 @@ fn judge_host(host: &Host, written: &str, allowed: bool) -> Result<(), Refusal> 
     {
         return Err(Refusal::Address(kind));
     }
-    // A program that reads another address than this one has been misled, or the URL is to mislead.
+    // Programs may read this as another address, or the URL is meant to mislead.
     match address.is_ipv4() && written != address.to_string() {
         true => Err(Refusal::Disguised),
         false => Ok(()),

@@ -42,7 +42,7 @@ fn urls_are_judged_by_what_would_be_called() {
         ("https://[2606:4700:4700:0:0:0:0:1111]:8443/", None),
         ("https://[::ffff:8.8.8.8]/", None),
         ("https://[64:ff9b::8.8.8.8]/", None),
-        // Names that resolve to what they say are judged when they are resolved.
+        // Names that contain an address are judged when they are resolved.
         ("https://127.0.0.1.nip.io/", None),
         ("https://169-254-169-254.sslip.io/", None),
         // Schemes.

@@ -63,7 +63,7 @@ faults! {
     IgnoresLeases: "race.one_lease", "random.like_a_model";
     /// A lease is looked at before, not while, it is taken.
     ChecksLeaseFirst: "race.one_lease";
-    /// A lease that ran out is good for nothing.
+    /// An expired lease cannot be used, even if no other writer has taken it.
     WantsLastingLease: "random.like_a_model";
     /// A lease does not run out.
     LeasesForLong: "lease.runs_out", "random.like_a_model";
@@ -112,7 +112,7 @@ faults! {
     /// All orphans are returned at once.
     OrphansUnlimited: "random.like_a_model";
 
-    /// A long log's task lacks what it made last.
+    /// The task of a long log lacks its last artifacts.
     LosesSnapshots: "random.like_a_model";
     /// A reader misses an event.
     SkipsEvent: "random.like_a_model";
@@ -124,7 +124,7 @@ faults! {
     ReadsNothing: "random.like_a_model";
     /// A reader gets everything at once.
     ReadsEverything: "log.read_in_parts";
-    /// A reader may have read what there is not.
+    /// A reader may continue after an event that does not exist.
     KnowsEveryPlace: "random.like_a_model";
     /// The agent's checkpoint is not kept.
     LosesCheckpoint: "random.like_a_model";
@@ -247,7 +247,7 @@ faults! {
     SweepsYoung: "sweep.by_age", "sweep.by_count", "random.like_a_model";
     /// Ends are counted, not tasks that have ended.
     CountsEnds: "sweep.by_count";
-    /// The last to end is the first to go.
+    /// The task that ended last is removed first.
     SweepsLast: "sweep.by_count";
     /// The webhooks of a swept task are still there.
     LeavesWebhooks: "random.like_a_model";

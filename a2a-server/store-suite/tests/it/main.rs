@@ -1,4 +1,4 @@
-//! Broken stores: each case of the suite notices the faults that it is there for.
+//! Broken stores: each case of the suite detects its faults.
 
 mod broken;
 mod fault;
@@ -37,12 +37,12 @@ async fn every_fault_is_found() {
     assert_eq!(missed, BTreeSet::new());
 }
 
-/// A case that nothing fails would be a case that checks nothing.
+/// A case that no fault fails would check nothing.
 #[test]
 fn every_case_finds_a_fault() {
     let finds: BTreeSet<_> = Fault::ALL.iter().flat_map(|(_, cases)| *cases).collect();
     let cases = a2a_store_suite::cases().map(|case| case.name);
-    // Cases of a store that servers share have faults of their own: see `own_store` of the server's tests.
+    // The faults for cases of a shared store are in `own_store` of the server's tests.
     let cases = cases.filter(|name| !name.starts_with("shared."));
     let idle: Vec<_> = cases.filter(|name| !finds.contains(name)).collect();
     assert_eq!(idle, Vec::<&str>::new());

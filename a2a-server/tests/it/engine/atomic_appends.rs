@@ -83,7 +83,7 @@ async fn an_artifact_that_comes_too_late_is_not_there() {
     }
 }
 
-/// Nothing is left to send: the task is completed all the same.
+/// Nothing is left to send, but the task is completed.
 #[tokio::test]
 async fn an_artifact_that_was_sent_completes_its_task() {
     let agent = async |turn: Turn| -> Result<(), Failure> {

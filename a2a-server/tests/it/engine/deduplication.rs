@@ -86,7 +86,7 @@ async fn an_in_flight_message_is_recognised_after_its_receipt_expired() {
     for store in 0..2 {
         let worker = Worker::default();
         let builder = builders(&worker).into_iter().nth(store).unwrap();
-        // The store has forgotten it as soon as it has it.
+        // The receipt expires in the store immediately.
         let builder = builder.idempotency_window(Duration::from_nanos(1));
         let client = Client::new(builder.build().unwrap());
         let asked = task(client.send("ask which").await.unwrap());
@@ -105,7 +105,7 @@ async fn an_in_flight_message_is_recognised_after_its_receipt_expired() {
             assert_eq!(same.task_id(), event.task_id());
             assert_eq!(worker.runs() - before, 1);
         }
-        // So is one that waits for its turn.
+        // A message that waits for its turn is recognised, too.
         let before = worker.runs();
         let waiting = client.stream(answer("next")).await.unwrap();
         let again = client.stream(answer("next")).await.unwrap();

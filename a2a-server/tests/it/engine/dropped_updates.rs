@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use crate::engine::{card, task};
 use crate::stores;
 
-/// Begins an update, and drops it half-way unless it is done at once.
+/// Begins an update, and drops its future unless it completes immediately.
 async fn hasten<T>(update: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(Duration::ZERO, update).await.ok()
 }

@@ -27,7 +27,7 @@ pub(super) struct FaultyStore {
     inner: Arc<MemoryStore>,
     /// Panics where it is to store a task.
     panics: Arc<AtomicBool>,
-    /// Does not find the task that it is asked for next, once a message was written to it.
+    /// After the next message was written to a task, does not find that task at the next read.
     goes_blind: Arc<AtomicBool>,
     is_blind: Arc<AtomicBool>,
     /// Panics in place of that.

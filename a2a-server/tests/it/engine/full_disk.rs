@@ -146,7 +146,7 @@ async fn get(address: SocketAddr, path: &str) -> String {
     ask(address, &format!("GET {path}"), "").await
 }
 
-/// The whole answer, by a connection of its own.
+/// Returns the whole answer, on a separate connection.
 async fn ask(address: SocketAddr, line: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!(

@@ -13,8 +13,8 @@ use futures_util::future::{join, join_all};
 
 use crate::stores;
 
-/// An acknowledged write is found, and a refused one is not: neither in what the store remembers nor in the
-/// file, and it takes no place.
+/// An acknowledged write is found. A refused write leaves nothing in memory or in the file, and uses no
+/// capacity.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_write_leaves_nothing() {
     let file = stores::new_file();
@@ -105,7 +105,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn new(name: &str) -> NewTask {
     let task = Task::submitted(name.into(), "c".into()).into();
-    let mut new = NewTask::new(task, ProtocolVersion::V1_0, "somebody".into(), HOUR);
+    let mut new = NewTask::new(task, ProtocolVersion::V1_0, "owner".into(), HOUR);
     new.receipt = Some(IdempotencyKey::new(name.into(), [7; 32], HOUR));
     new
 }

@@ -23,7 +23,8 @@ fn server() -> Server {
     builder.store(MemoryStore::default()).build().unwrap()
 }
 
-/// A service as `BoundServer` makes it, for authenticated callers of this machine: there are none.
+/// A service as `BoundServer` makes it for this machine, with an authenticator that rejects every
+/// caller.
 fn closed(server: &Server) -> HttpService<Server> {
     HttpService::new(server.clone())
         .readiness(server.clone())
@@ -40,7 +41,7 @@ impl Authenticator for DenyAll {
     }
 }
 
-/// Asks as a caller that knows an address, and nothing else.
+/// Asks without credentials, by the address alone.
 async fn ask(service: &HttpService<Server>, method: &str, path: &str) -> Response<Body> {
     let request = Request::builder().method(method).uri(path);
     let request = request.header("host", "10.1.2.3:8080");
@@ -164,7 +165,7 @@ async fn a_draining_server_accepts_connections() {
     serving.abort();
 }
 
-/// The whole answer, by a connection of its own.
+/// Returns the whole answer, on a separate connection.
 async fn get(address: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");

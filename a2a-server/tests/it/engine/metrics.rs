@@ -172,7 +172,8 @@ fn a_stream_is_open_until_its_last_event_and_counts_then() {
             (ERRORS, &[]),
             (STREAMS, &["-1"]),
             (TURNS, &["-1"]),
-            // That it works, and that it was completed: the task itself is where following begins.
+            // The two events after the task itself, with which following begins: working and
+            // completed.
             (LAG, &["2"]),
         ]);
     });

@@ -23,8 +23,8 @@ impl MetricsRecorder {
         metrics::with_local_recorder(&recorder, || runtime.block_on(test(changes)));
     }
 
-    /// Checks the metrics since the last look: of each the values of its labels, and by how much it has
-    /// grown, or how many values were collected; without what has not changed.
+    /// Checks the metrics that changed since the last check: each with the values of its labels, and
+    /// its increase or the number of collected values.
     #[track_caller]
     pub(crate) fn check(&self, expected: &[(&str, &[&str])]) {
         let mut changes: Vec<_> = self.changes().collect();

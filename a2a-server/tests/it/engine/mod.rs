@@ -54,7 +54,7 @@ impl Gate {
     }
 
     pub(crate) async fn passed(&self) {
-        // It is only ever closed: that is what is waited for.
+        // The semaphore never has permits, so this waits until it is closed.
         drop(self.0.acquire().await);
     }
 }

@@ -1,5 +1,5 @@
-//! A task is only there for its owner: every operation, every kind of stranger, every store, and
-//! through a gateway that is the server's only caller.
+//! A task exists only for its owner: in every operation, for every kind of other caller, in every
+//! store, and through a gateway that is the only caller of the server.
 
 use std::sync::Arc;
 
@@ -182,7 +182,7 @@ fn no_operation_is_forgotten() {
         .iter()
         .map(Request::operation)
         .collect();
-    // One is tested by itself, the other is about no task.
+    // Listing has its own test, and the card is not about a task.
     asked.extend([Operation::ListTasks, Operation::GetExtendedAgentCard]);
     assert!(
         Operation::ALL

@@ -40,7 +40,7 @@ async fn a_turn_outlives_what_its_agent_leaves_behind() {
     ] {
         let server = builder.cancel_grace(Duration::ZERO).build().unwrap();
         let client = Client::new(server.clone());
-        // When its agent is dropped in the middle …
+        // The agent panics when it is dropped in the middle of a turn.
         let mut updates = client.stream("wait").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         let id = first.task_id().unwrap().clone();

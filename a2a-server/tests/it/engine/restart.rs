@@ -408,7 +408,7 @@ fn watched(task: Task) -> NewTask {
         status: TaskState::Working.into(),
         metadata: None,
     });
-    let mut new = NewTask::new(task.into(), ProtocolVersion::V1_0, "somebody".into(), HOUR);
+    let mut new = NewTask::new(task.into(), ProtocolVersion::V1_0, "owner".into(), HOUR);
     new.config = Some(config);
     new.events = vec![working];
     new.notify = true;
@@ -440,12 +440,12 @@ fn a_file_of_something_else_is_left_alone() {
     let file = stores::new_file();
     std::fs::write(
         &file,
-        "this is no database, and longer than the head of one would be",
+        "this is not a database, and it is longer than the head of one",
     )
     .unwrap();
     SqliteStore::open(&file).unwrap_err();
     let kept = std::fs::read_to_string(&file).unwrap();
-    assert!(kept.starts_with("this is no database"));
+    assert!(kept.starts_with("this is not a database"));
 }
 
 #[tokio::test]

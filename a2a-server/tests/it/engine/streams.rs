@@ -284,7 +284,7 @@ async fn a_task_whose_text_does_not_fit_has_failed() {
         for _ in 0..64 {
             talk = talk.text("x".repeat(1020 << 10)).send().await?;
         }
-        // In syllables, so that some are kept while what came before them is refused.
+        // In small pieces, so that some are buffered while the ones before them are refused.
         loop {
             talk = talk.text("x".repeat(1000)).send().await?;
             tokio::task::yield_now().await;

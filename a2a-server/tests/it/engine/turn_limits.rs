@@ -1,4 +1,4 @@
-//! More turns than there is room for.
+//! More turns than the limits allow.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -66,7 +66,7 @@ async fn turns_beyond_the_queue_or_the_queue_timeout_are_refused() {
     first.await.unwrap();
 }
 
-/// As long as there is time at all.
+/// A timeout of `Duration::MAX` means no timeout.
 #[tokio::test]
 async fn unlimited_timeouts_are_accepted() {
     let server = Server::builder(card(), Worker::default())

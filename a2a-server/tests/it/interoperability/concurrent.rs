@@ -1,4 +1,4 @@
-//! One server, and everyone at once.
+//! Concurrent callers of one server, in all versions.
 
 use std::sync::Arc;
 

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 /// One kind of error in each protocol version, as the tables of the specifications have it.
 struct ErrorRow {
     kind: ErrorKind,
-    /// In 0.1, 0.2, 0.3 and 1.0. A version without a code for it uses another of its own.
+    /// Codes in 0.1, 0.2, 0.3 and 1.0. A version that has no code for the error uses another one.
     codes: [i64; 4],
-    /// By HTTP+JSON in 0.3 and 1.0.
+    /// HTTP statuses with HTTP+JSON in 0.3 and 1.0.
     statuses: [u16; 2],
     grpc: &'static str,
     reason: &'static str,
@@ -126,7 +126,7 @@ async fn every_error_has_its_form_in_every_version_and_binding() {
     }
 }
 
-/// By JSON-RPC the body has everything, but for what HTTP has to do with: access.
+/// With JSON-RPC the error is in the body; only errors of access have an HTTP status.
 fn by_json_rpc_status(kind: ErrorKind) -> u16 {
     match kind {
         ErrorKind::Unauthenticated => 401,

@@ -127,7 +127,7 @@ async fn check(url: &str, protocol_version: ProtocolVersion, binding: Binding, p
     assert_kind(unknown, ErrorKind::TaskNotFound, pair);
 }
 
-/// By JSON-RPC a stream is refused by its first event.
+/// With JSON-RPC a stream is refused by its first event.
 async fn refusal(asked: Result<a2a_client::TaskEventStream, Error>) -> Option<Error> {
     match asked {
         Ok(mut updates) => updates.next().await?.err(),

@@ -163,7 +163,7 @@ async fn every_webhook_gets_the_form_of_its_own_version() {
                     break;
                 }
             }
-            // Without an id it is the only one, whether or not the agent has ids.
+            // Without an id, the call gets the only webhook, whether or not the agent has ids.
             let only = client.push_config(done.id.clone(), None).await;
             let only = only.unwrap_or_else(|error| panic!("{pair}: {error}"));
             assert_eq!((&only.url, &only.task_id), (&url, &done.id), "{pair}");
@@ -194,7 +194,7 @@ async fn webhooks_are_created_listed_and_deleted() {
             let (id, _) = read(&next(&mut requests).await.json(), protocol_version, &pair);
             assert_eq!(id, asked.id.as_str(), "{pair}");
             if protocol_version == ProtocolVersion::V0_1 {
-                // It has neither a list nor deletion.
+                // 0.1 can neither list nor delete webhooks.
                 return;
             }
             let listed = client.push_configs(asked.id.clone()).await.unwrap();
@@ -265,7 +265,8 @@ async fn the_gateway_has_a_policy_of_its_own() {
     }
 }
 
-/// Its owner may have deleted it, or the gateway has evicted it: the agent need not try again.
+/// The owner may have deleted the webhook, or the gateway may have evicted it, so the agent should
+/// not retry.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_notification_for_an_unknown_url_is_gone() {
     let agent = agent().await;

@@ -96,7 +96,7 @@ async fn requests_for_capabilities_absent_from_the_card_are_refused() {
     let mut card = AgentCard::new("Plain", "No streams, no webhooks");
     card.capabilities.streaming = None;
     let server = Server::builder(card, CommandAgent::default());
-    // As it is: a client would get on without streams.
+    // Without retries, because otherwise the client would poll instead of streaming.
     let client = Client::new(server.build().unwrap()).retries(Retries::none());
     assert_kind(
         client.stream("echo x").await.map(|_| ()),

@@ -31,7 +31,7 @@ async fn own_store_keeps_every_promise() {
     assert_eq!(violations, []);
 }
 
-/// The suite sees what is asked of it: the same store with any of these faults is found out.
+/// The suite detects each of these faults in the same store.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_fault_of_a_shared_store_is_found() {
     let faults = [

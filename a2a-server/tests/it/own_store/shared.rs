@@ -16,7 +16,7 @@ pub(super) struct SharedState {
     reserved: BTreeMap<(Owner, MessageId), Reservation>,
     /// Number of the last reservation.
     last: u64,
-    /// In the order in which it was posted.
+    /// In the order in which they were posted.
     commands: Vec<TaskCommand>,
 }
 

@@ -47,7 +47,7 @@ pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<
                     .split_once("validationToken=")
                     .filter(|_| repeats);
                 let body = token.map_or("", |(_, token)| token).to_owned();
-                // A test that has seen enough looks at no more.
+                // This fails once the test has dropped its receiver.
                 let _ = sender.send(got);
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nconnection: close\r\n";
                 let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());

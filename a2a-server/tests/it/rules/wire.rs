@@ -219,6 +219,6 @@ pub(crate) fn texts(of: &Value) -> Vec<&str> {
 }
 
 /// Returns an address where no server listens: no test uses this port.
-pub(crate) fn nobody() -> SocketAddr {
+pub(crate) fn unused_address() -> SocketAddr {
     ([127, 0, 0, 1], 1).into()
 }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 /// A receiver at a socket.
 pub(crate) struct ReceiverServer {
-    /// Without a path.
+    /// Origin, without a path.
     pub(crate) url: String,
     /// The requests, in the order in which they were answered.
     pub(crate) requests: Arc<Mutex<Vec<SignedRequest>>>,
@@ -60,7 +60,7 @@ impl ReceiverServer {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (sender, notifications) = mpsc::unbounded_channel();
         let handler = move |notification: Notification| {
-            // A test that has seen enough looks at no more.
+            // This fails once the test has dropped its receiver.
             let _ = sender.send(notification);
             std::future::ready(Ok::<_, BoxError>(()))
         };

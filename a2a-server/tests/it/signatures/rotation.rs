@@ -44,7 +44,7 @@ fn clock() -> impl Fn() -> SystemTime + Clone + Send + Sync + 'static {
     move || began + begun.elapsed()
 }
 
-/// Time passes for all timers at once; else it goes on as it does.
+/// Advances the clock of all timers by this time; otherwise time passes as usual.
 async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
@@ -175,7 +175,7 @@ async fn no_delivery_fails_while_keys_rotate() {
                 tokio::time::timeout(Duration::from_secs(60), receiver.notifications.recv());
             let notification = received.await.expect("another delivery").unwrap();
             if let Ok(number) = notification.uri.path()[1..].parse::<usize>() {
-                // Not until all has ended.
+                // Fails only after all callers have ended.
                 let _ = callers[number].send(notification.event.unwrap());
             }
         }

@@ -36,7 +36,7 @@ async fn webhooks_are_counted_in_memory() {
     };
     assert!(matches!(refused, StoreError::Full), "{refused:?}");
     assert_eq!(kept, 16);
-    // In place of another, or of what is deleted, there is room.
+    // There is room for a replacement, and after a deletion.
     let moved = webhook("0", "3", 60 << 10);
     let other = webhook("1", "x", 60 << 10);
     store

@@ -15,7 +15,7 @@ async fn memory_keeps_every_promise() {
     assert_eq!(violations, []);
 }
 
-/// One thread has other races than several.
+/// A single thread has other races than several threads.
 #[tokio::test]
 async fn memory_keeps_every_promise_on_one_thread() {
     let violations = a2a_store_suite::run(|| async { MemoryStore::default() }).await;

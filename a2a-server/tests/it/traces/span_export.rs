@@ -21,7 +21,7 @@ struct ChannelExporter(mpsc::UnboundedSender<SpanData>);
 
 impl SpanExporter for ChannelExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        // A test that has seen enough looks at no more.
+        // This fails once the test has dropped its receiver.
         batch.into_iter().for_each(|span| drop(self.0.send(span)));
         Ok(())
     }
@@ -30,8 +30,8 @@ impl SpanExporter for ChannelExporter {
 /// The spans of this thread, which all tasks of a test run in.
 struct ExportedSpans {
     spans: mpsc::UnboundedReceiver<SpanData>,
-    /// With a single subscriber, `tracing` would ask the thread that comes first to a span, which may be another test's,
-    /// whether anybody wants to know of it.
+    /// With a single subscriber, `tracing` caches the interest of the thread that reaches a callsite first, which may
+    /// be that of another test.
     _second: Dispatch,
     _listens: DefaultGuard,
 }
@@ -64,7 +64,7 @@ impl ExportedSpans {
     }
 }
 
-/// Every span with all that it is within, and how often there is such a one.
+/// The path of every span from its root, and the number of spans with that path.
 fn paths(spans: &[SpanData]) -> BTreeMap<String, usize> {
     let by_id: HashMap<_, _> = spans
         .iter()

@@ -27,7 +27,7 @@ use super::socket::Socket;
 /// Serves a connection until it ends: by itself, by a timeout, or, once its requests are answered, because
 /// `stop` is set. Then `held` is dropped.
 ///
-/// No `async fn`: the future of one would have room for its arguments twice.
+/// Not an `async fn`, whose future would hold its arguments twice.
 pub(super) fn serve_connection<I, S, B>(
     stream: I,
     service: S,
@@ -133,8 +133,8 @@ pub(super) async fn run(
 
 fn http1(options: &ServeOptions) -> http1::Builder {
     let mut builder = http1::Builder::new();
-    // We count them ourselves. hyper has room for that many anyway, and makes room for any other number
-    // with every request.
+    // We count the headers ourselves. hyper has a fixed buffer for this number, and allocates one per
+    // request for any other number.
     if options.headers > DEFAULT_HEADERS {
         builder.max_headers(options.headers);
     }
@@ -204,7 +204,7 @@ where
             checked.and_then(|size| open.charge(size).map_err(|Exhausted| Refusal::Crowded));
         let answer = match admitted {
             Ok(()) => Ok(service.call(request)),
-            // Boxed: few requests are refused, and the future of each would have room for one.
+            // Boxed, because few requests are refused and it would enlarge the future of each.
             Err(refusal) => Err(Box::pin(refusal.read_and_answer(request))),
         };
         async move {
@@ -231,12 +231,12 @@ enum Refusal {
     HeadTooLarge,
     /// RFC 9112 §3.2: exactly one `Host`, whatever it is about.
     Host,
-    /// RFC 9112 §6.1: a body whose coding is not `chunked`, once and alone.
+    /// RFC 9112 §6.1: the transfer coding is not exactly one `chunked`.
     TransferCoding,
 }
 
 impl Refusal {
-    /// Returns the answer. A small body is read first, unless the server is short of room.
+    /// Returns the answer. A small body is read first, unless memory is scarce.
     async fn read_and_answer(self, request: Request<Incoming>) -> Response<&'static str> {
         let (status, text) = match self {
             Self::Surplus => (BUSY, "too many connections: ask again later\n"),
@@ -280,7 +280,7 @@ fn is_probe(request: &Request<Incoming>, options: &ServeOptions) -> bool {
 
 fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<HeadSize, Refusal> {
     let (size, headers) = (HeadSize::of(request), request.headers());
-    // hyper counts neither to the number nor to the byte.
+    // hyper enforces these limits only approximately.
     if size.headers > options.headers || size.bytes > options.header_bytes {
         return Err(Refusal::HeadTooLarge);
     }

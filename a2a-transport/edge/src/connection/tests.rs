@@ -112,7 +112,7 @@ impl Peer {
     fn ends_at(self, seconds: u64) -> impl Future<Output = ()> {
         let caller = std::panic::Location::caller();
         async move {
-            // All of it, so that the wire stays open at our end.
+            // The whole connection is moved in, so that our end stays open.
             let mut peer = self;
             in_time(&mut peer.tended).await.unwrap();
             assert_eq!(peer.start.elapsed().as_secs(), seconds, "{caller}");
@@ -191,7 +191,7 @@ async fn an_answer_that_is_left_lying_ends_its_connection() {
             peer.wire.read_exact(&mut some).await.unwrap();
             pass(20).await;
         }
-        // The last that was read made room 20 s ago.
+        // The last read made room 20 s ago.
         peer.ends_at(110).await;
     }
 }
@@ -244,7 +244,7 @@ async fn ask_http2(sender: &mut SendRequest<Empty<Bytes>>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_left_lying_is_reset_and_its_connection_goes_on() {
+async fn an_unread_stream_is_reset_and_its_connection_stays_open() {
     let mut peer = connect();
     let (mut sender, _moving) = speak_http2(&mut peer).await;
     let mut taken = get(&mut sender, "/endless").await.into_body();

@@ -137,7 +137,7 @@ struct Shared {
     files: Files,
     interval: Duration,
     current: Mutex<Arc<Loaded>>,
-    /// Held while the files are read, so that the last to read them has the last word.
+    /// Held while the files are read, so that the result of the last read stays in force.
     seen: Mutex<Seen>,
 }
 

@@ -545,7 +545,7 @@ fn config() -> TaskPushNotificationConfig {
     }
 }
 
-/// By its card the agent sends no notifications; what the gateway shows promises none, since versions may differ.
+/// The agent's card offers no notifications, and neither does the gateway's, since versions may differ.
 #[tokio::test]
 async fn webhooks_are_refused_if_the_agent_sends_none() {
     let mut sent = message();
@@ -691,7 +691,7 @@ async fn a_subscription_without_events_yields_the_task() {
     );
 }
 
-/// The task goes on, and cannot be told to its end.
+/// The task continues, and its end cannot be reported.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_breaks_off_for_good_is_unavailable() {
     let agent = PromptAgent(|request| match request {

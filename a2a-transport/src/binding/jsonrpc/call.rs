@@ -79,7 +79,7 @@ pub fn read_call(
         let name = clip(&request.method);
         let Some(requested) = requested.or((called_in == ProtocolVersion::V1_0).then_some(latest))
         else {
-            // Without a version it is a request of the version that has the method.
+            // A request without a version is of the version that has the method.
             return Err(refuse(
                 latest,
                 offer.refusal(Binding::JsonRpc, called_in.version()),

@@ -51,7 +51,7 @@ mod tests {
             assert_eq!(written.code, -32000);
             assert_eq!(read_error(written, ProtocolVersion::V1_0).kind, kind);
         }
-        // A code that has a meaning keeps it.
+        // A code with a defined meaning keeps it.
         let mut lies = write_error(ErrorKind::Unavailable.into(), ProtocolVersion::V1_0);
         lies.code = ErrorKind::TaskNotFound.code();
         assert_eq!(

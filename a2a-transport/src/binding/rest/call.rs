@@ -103,7 +103,8 @@ fn read_1_0(
         operation => {
             let mut members = query::read(query)?;
             if operation == Operation::SubscribeToTask {
-                // A GET by the proto, a POST by the text: callers put the rest where they think.
+                // A GET by the proto, a POST by the text: callers put the other members in either
+                // place.
                 for (name, member) in object(body)? {
                     members.entry(name).or_insert(member);
                 }

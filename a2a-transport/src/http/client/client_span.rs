@@ -21,8 +21,8 @@ use crate::{Binding, CallResponse, Error, ResponseBody, Update, UpdateStream};
 
 /// A call, from its start until its answer is read or it is abandoned.
 ///
-/// It is counted when it is answered, a stream when it begins, or when it is abandoned before; its span lasts
-/// until a stream's end.
+/// It is counted when it is answered (a stream when it begins) or abandoned; the span of a stream lasts until
+/// its end.
 pub(super) struct ClientSpan {
     labels: [&'static str; 3],
     start: Instant,

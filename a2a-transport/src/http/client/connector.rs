@@ -87,7 +87,7 @@ impl Connector {
 #[derive(Clone)]
 pub(super) enum Route {
     Direct(HttpConnector),
-    /// With the address of the proxy, for errors.
+    /// A tunnel, with the address of the proxy for errors.
     Tunnel(Uri, Tunnel<HttpConnector>),
     Socks(Uri, SocksV5<HttpConnector>),
     /// Through the proxy that the environment names for the host, if it does.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use a2a_types::reading::{Deviation, WithRepairs};
 
-/// Observer of what a peer's answers and cards have against the specification, and what was read instead.
+/// Observer of the deviations in a peer's answers and cards, and of what was read instead.
 #[derive(Clone)]
 pub struct DeviationObserver(Arc<dyn Fn(&Deviation) + Send + Sync>);
 
@@ -15,7 +15,7 @@ impl DeviationObserver {
         Self(Arc::new(observe))
     }
 
-    /// Tells of one deviation.
+    /// Reports a deviation.
     pub fn observe(&self, deviation: &Deviation) {
         (self.0)(deviation);
     }
@@ -27,7 +27,7 @@ impl fmt::Debug for DeviationObserver {
     }
 }
 
-/// Logs the deviations of an answer, tells the observer, and returns the answer.
+/// Logs the deviations of an answer, reports them to the observer, and returns the answer.
 pub(super) fn tell<T>(observer: Option<&DeviationObserver>, read: WithRepairs<T>) -> T {
     for deviation in &read.repairs {
         let (quirk, path) = (deviation.quirk.code(), &deviation.path);

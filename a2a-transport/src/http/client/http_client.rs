@@ -36,15 +36,16 @@ use crate::{Credentials, Error, Phase};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// For the connection; 10 s by default.
+    /// Timeout of connecting; 10 s by default.
     pub connect: Duration,
-    /// For the head of the answer: a blocking agent answers when its task has ended. 5 minutes by
-    /// default.
+    /// Timeout of the head of the answer, which a blocking agent sends when its task has ended; 5
+    /// minutes by default.
     pub first_byte: Duration,
-    /// For more of the answer, comments of a stream included; 2 minutes by default.
+    /// Timeout of the next bytes of the answer, comments of a stream included; 2 minutes by
+    /// default.
     pub idle: Duration,
-    /// For the whole body of an answer that is not a stream: an agent may not stretch it by a byte now
-    /// and then. 5 minutes by default.
+    /// Timeout of the whole body of an answer that is not a stream, so that an agent cannot prolong it
+    /// byte by byte; 5 minutes by default.
     pub body: Duration,
 }
 
@@ -136,8 +137,8 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Speaks HTTP/2 only, even where TLS does not negotiate it. By default it is spoken where TLS negotiates
-    /// it, and else HTTP/1.1.
+    /// Speaks only HTTP/2, even where TLS does not negotiate it. By default, HTTP/2 is used where TLS
+    /// negotiates it, and HTTP/1.1 otherwise.
     pub fn http2_only(mut self) -> Self {
         self.http2_only = true;
         self
@@ -417,7 +418,7 @@ impl HttpClient {
         body: ObservedBody,
     ) -> Result<(Bytes, Share), Error> {
         let (limit, idle) = (self.limit.min(bytes), self.timeouts.idle);
-        // Any byte shows that the agent is at work.
+        // Any byte shows that the agent is alive.
         let rate = MinimumRate {
             bytes: 1,
             within: idle,

@@ -115,7 +115,7 @@ impl Tls {
             accepts_any,
         } = &*self.settings;
         let is_plain = roots.is_empty() && identity.is_none() && !accepts_any;
-        // All that have no settings of their own share one.
+        // All instances without settings share one configuration.
         static PLAIN: OnceLock<Result<Arc<ClientConfig>, TlsConfigError>> = OnceLock::new();
         let made = if is_plain { &PLAIN } else { &*self.made };
         made.get_or_init(|| self.settings.make().map_err(TlsConfigError::Unusable))
@@ -128,8 +128,8 @@ impl Tls {
 pub struct Http1Tls(TlsConnector);
 
 impl Http1Tls {
-    /// Protects a connection to a host, whose certificate must have this name or IP address. Waits for as
-    /// long as the host does.
+    /// Protects a connection to a host, whose certificate must have this name or IP address. Has no
+    /// timeout.
     ///
     /// Errors: `host` is neither, the certificate is not trusted, or the connection breaks.
     pub async fn connect<S>(

@@ -134,7 +134,7 @@ impl HttpTransport {
         self.with(|shared| shared.mode = mode)
     }
 
-    /// Tells an observer of every deviation from the specification in answers.
+    /// Reports every deviation from the specification in answers to an observer.
     pub fn deviations(self, observer: DeviationObserver) -> Self {
         self.with(|shared| shared.deviations = Some(observer))
     }
@@ -215,7 +215,7 @@ impl Shared {
         let streams = request.operation().is_stream();
         let forgets = self.cannot_say(&request);
         let mut asking = write_call(request, self.protocol_version, self.binding, &id)?;
-        // Shared by all attempts, for it may be large.
+        // Shared by all attempts, because it may be large.
         let said = asking.body.take().map(Bytes::from);
         let response = self.send(&asking, said.as_ref(), &context).await?;
         let (head, body) = response.into_parts();
@@ -385,7 +385,7 @@ impl Shared {
             _ => JSON,
         };
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
-        // Compressed answers are not read, for their size cannot be foreseen.
+        // Compressed answers are not read, because their size cannot be foreseen.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if self.protocol_version == ProtocolVersion::V1_0 {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
@@ -539,7 +539,7 @@ fn explain<T>(
     })
 }
 
-/// Returns whether a body begins as a stream of events does, and no JSON.
+/// Returns whether a body begins like a stream of events and not like JSON.
 fn begins_as_stream(body: &[u8]) -> bool {
     [&b"data:"[..], b"event:", b"id:", b"retry:", b": "]
         .iter()

@@ -36,8 +36,8 @@ pub fn card_document(card: &AgentCard) -> Value {
         .get_mut("securitySchemes")
         .and_then(Value::as_object_mut);
     for scheme in schemes.into_iter().flat_map(Map::values_mut) {
-        // Parsers of 0.x refuse a card with a scheme that has no type. Only one that all its flows
-        // are new to has none here, and no requirement of theirs names it.
+        // Parsers of 0.x refuse a card with a scheme that has no type. Only a scheme whose flows
+        // are all new in 1.0 has no type here, and no requirement of the older versions names it.
         if scheme["type"].is_null() {
             merge(scheme, json!({"type": "oauth2", "flows": {}}));
         }

@@ -6,11 +6,11 @@ use crate::Error;
 
 /// Reads the URL of an agent.
 ///
-/// Errors: it is none of HTTP, or needs TLS, which this build has not.
+/// Errors: it is not an HTTP URL, or needs TLS, which this build does not have.
 pub(crate) fn address(url: &str) -> Result<Uri, Error> {
     let uri: Uri = url.parse().map_err(|error| bad_address(url, error))?;
     let authority = uri.authority();
-    // A port that is too large is none, and the usual one would be called.
+    // A port that is too large parses as no port, and the default port would be called.
     if authority.is_some_and(|it| it.port().is_none() && !it.as_str().ends_with(it.host())) {
         return Err(bad_address(url, "expected a port from 0 to 65535"));
     }

@@ -32,7 +32,7 @@ pin_project! {
     struct Events {
         encoder: EventEncoder,
         keep_alive: Duration,
-        // Ends when there was silence for so long.
+        // Timer of the next keep-alive comment.
         #[pin]
         silence: Sleep,
     }
@@ -113,7 +113,7 @@ impl Events {
 }
 
 impl EventEncoder {
-    /// Polls one piece of all that is ready; an event that is alone does not wait for others.
+    /// Polls one piece with all events that are ready; a single event does not wait for others.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         // A reader that is far behind must not keep the thread from other callers.
         for _ in 0..PIECE_COST {
@@ -197,10 +197,10 @@ impl EventEncoder {
         let numbered = self.writer.numbers_events();
         let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
-        // Not piece by piece while it is written.
+        // Reserves once, instead of growing while the event is written.
         self.ready.reserve(INITIAL_CAPACITY);
         for (index, line) in lines.iter().enumerate() {
-            // An event that became several is only seen when its last line is.
+            // An event that became several has been seen only once its last line has been.
             let id = update.sequence.filter(|_| numbered && index == last);
             let name = line.name.filter(|_| self.named);
             sse::encode_into(&mut self.ready, id, name, |json| line.write(json));

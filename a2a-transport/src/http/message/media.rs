@@ -7,7 +7,7 @@ use super::answer::{A2A_JSON, JSON};
 
 /// Returns whether a media type is JSON of some kind, with any parameters.
 pub(crate) fn is_json(given: &HeaderValue) -> bool {
-    // As nearly everyone writes it.
+    // Fast path: the usual spelling.
     given == JSON
         || given
             .to_str()

@@ -42,9 +42,9 @@ where
         return Err(BodyError::TooLarge);
     }
     let mut bytes = BytesMut::new();
-    // When the body was first waited for.
+    // Time of the first wait for the body.
     let mut start = None;
-    // Most bodies are there with their head, and are not waited for.
+    // Most bodies arrive with the head, so there is no wait and no deadline.
     let mut deadline = None;
     // Bytes that must have arrived by the next deadline.
     let mut due = rate.bytes;
@@ -56,7 +56,7 @@ where
                 let now = Instant::now();
                 start.get_or_insert(now);
                 let deadline = *deadline.get_or_insert(now + rate.within);
-                // Every request would have room for it.
+                // Boxed, so that it does not enlarge the future of every request.
                 let frame = Box::pin(tokio::time::timeout_at(deadline, frame)).await;
                 frame.map_err(|_| BodyError::Stalled)?
             }
@@ -142,7 +142,7 @@ impl<B: http_body::Body> http_body::Body for TrackedBody<B> {
 pub(crate) enum BodyError {
     /// It is larger than allowed.
     TooLarge,
-    /// It came slower than the minimum rate.
+    /// The body arrived below the minimum rate.
     Stalled,
     /// The budget of all bodies has no room for it.
     Crowded,

@@ -22,7 +22,7 @@ pub(crate) struct ResponseBudget {
 pub(crate) enum AdmittedResponse {
     /// An answer that is not divided.
     Small(Bytes),
-    /// One in pieces.
+    /// An answer in pieces.
     Large(Arc<LargeResponse>),
 }
 
@@ -101,7 +101,7 @@ impl LargeResponse {
     fn new(mut bytes: Vec<u8>, mut share: Share) -> Self {
         let length = (bytes.len() / PIECES).max(SMALL);
         let mut pieces = VecDeque::with_capacity(PIECES + 1);
-        // From the end, so that the rest need not be moved and what is divided is not there twice.
+        // Split from the end, so that the rest is not moved and no byte is in memory twice.
         while !bytes.is_empty() {
             let piece = bytes.split_off(bytes.len().saturating_sub(length));
             bytes.shrink_to_fit();
@@ -183,7 +183,7 @@ mod tests {
             held.push(piece);
         }
         assert!(read == bytes);
-        // Everything has been polled, and nothing has been written.
+        // All bodies have been polled, and nothing has been written.
         assert!(large(&answers, 100_000).is_err());
         held.truncate(held.len() / 2);
         assert!(large(&answers, 100_000).is_ok());

@@ -16,8 +16,8 @@ use crate::spans::{
 };
 use crate::{Binding, ResponseBody, ResponseContext, TraceContext, Update, spans};
 
-/// A request to an endpoint, from its head on. It ends by being dropped: when the answer is ready, a stream's
-/// with its last event, or before, when the caller goes away. Then it is counted.
+/// A request to an endpoint, from its head on. It ends when it is dropped, and is then counted: when the
+/// answer is ready (for a stream, after its last event), or earlier, when the caller goes away.
 pub(crate) struct ServerSpan {
     binding: Binding,
     /// Trace context to pass on, until it is taken.
@@ -94,7 +94,7 @@ impl ServerSpan {
         let server_span = Self::begin(binding, headers);
         let span = server_span.span.clone();
         let begun = Instant::now();
-        // Boxed, as all that is around it would move what it has room for.
+        // Boxed, because the futures around it would move its memory.
         let answering = Box::pin(span.in_scope(|| answer(server_span)));
         let answering = answering.instrument(span.clone());
         answering.map(move |response| {

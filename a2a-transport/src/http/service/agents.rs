@@ -20,7 +20,8 @@ use crate::{BoxFuture, Transport};
 
 /// Services of several agents at one origin, each at a path of its own.
 ///
-/// `GET /.well-known/ai-catalog.json` lists their public cards. A path that belongs to none of them is the first one's.
+/// `GET /.well-known/ai-catalog.json` lists their public cards. A path that belongs to none of them is served by the
+/// first.
 pub struct Agents<T> {
     first: HttpService<T>,
     others: Arc<[HttpService<T>]>,

@@ -159,9 +159,9 @@ pub enum AuthError {
         /// The ways to authenticate.
         challenges: Vec<AuthChallenge>,
     },
-    /// The sender is known, and may not: HTTP 403.
+    /// The sender is known, and lacks permission: HTTP 403.
     Forbidden {
-        /// The challenge for other credentials, if others would help.
+        /// The challenge, if other credentials would be accepted.
         challenges: Vec<AuthChallenge>,
     },
     /// The sender asks too often: HTTP 429.

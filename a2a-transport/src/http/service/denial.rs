@@ -125,7 +125,7 @@ impl Settings {
     }
 }
 
-/// Returns a time in seconds, rounded up: a caller that comes too early is refused again.
+/// Returns a time in seconds, rounded up, because a caller that retries too early is refused again.
 pub(super) fn whole_seconds(time: Duration) -> u64 {
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
 }

@@ -123,7 +123,7 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         async move {
-            // Boxed: the future would keep room for what it needs only to read the request.
+            // Boxed, because the future needs this memory only to read the request.
             let admitted = self.admit(head, headers, body, &mut error_format, read);
             let (answering, slot, envelope, options) = match Box::pin(admitted).await {
                 Ok(admitted) => admitted,
@@ -131,7 +131,8 @@ impl<T: Transport> HttpService<T> {
             };
             let reply = answering.await;
             if slot.is_some() && reply.as_ref().is_ok_and(|reply| reply.held.is_some()) {
-                // A large answer: what others wait for comes first, and further reads of this peer find no slot.
+                // After a large answer, lets other peers go first, while further reads of this peer find no
+                // slot.
                 yield_now().await;
             }
             let reply = self.introduce(head, reply);
@@ -268,7 +269,7 @@ impl<T: Transport> HttpService<T> {
             }
         };
         if slot.is_some() {
-            // The work on a large message takes its time: other requests have their turn before it.
+            // A large message takes long to parse, so other requests go first.
             yield_now().await;
         }
         Ok((principal, call))
@@ -536,8 +537,8 @@ struct StreamOptions {
     named: bool,
 }
 
-/// Authorizes a call, and gives it back. Boxed: few servers have an authorizer, and the future of each request
-/// would have room for the call.
+/// Authorizes a call, and gives it back. Boxed, because few servers have an authorizer and it would enlarge
+/// the future of every request by a call.
 fn authorized(
     authorizer: &DynAuthorizer,
     call: CallRequest,

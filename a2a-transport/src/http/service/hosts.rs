@@ -1,4 +1,4 @@
-//! Hosts that a server answers as, and whose pages it answers: a guard against DNS rebinding.
+//! Hosts that a server answers as, and whose pages may call it: a guard against DNS rebinding.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -79,7 +79,7 @@ impl Hosts {
         if let Some(name) = plain_name(host) {
             return list.has(name);
         }
-        // Not every text that some program would take for a host is one.
+        // Some texts that programs take for a host are not one.
         match host.parse::<Authority>() {
             Ok(authority) if !host.contains('@') => list.has(authority.host()),
             _ => false,

@@ -1,4 +1,4 @@
-//! From an HTTP request to the transport, and back.
+//! HTTP service: maps requests to calls of the transport, and replies to responses.
 
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
@@ -110,8 +110,8 @@ impl<T: Transport> HttpService<T> {
         self.with(|settings| settings.tenants = tenants)
     }
 
-    /// Sets the hosts it answers as, and whose pages it answers; any by default. A service that listens at a
-    /// loopback address should have a list: [`Hosts::of`].
+    /// Sets the hosts it answers as, and whose pages may call it; any by default. A service that listens at
+    /// a loopback address should have a list: [`Hosts::of`].
     pub fn hosts(self, hosts: Hosts) -> Self {
         self.with(|settings| settings.hosts = hosts)
     }
@@ -230,7 +230,7 @@ impl<T: Transport> HttpService<T> {
 }
 
 impl<T: Transport> HttpService<T> {
-    /// Answers a request. If that takes none of the body, a small one is read first all the same.
+    /// Answers a request. A small body is read first even if the answer does not need it.
     pub(super) async fn answer<B>(
         &self,
         head: &Parts,
@@ -305,7 +305,7 @@ impl<T: Transport> HttpService<T> {
             Resource::Keys => settings.public_keys(),
             Resource::AuthorizationServers => settings.protected_resource(head),
             Resource::Catalog => catalog::of(std::iter::once(settings), head),
-            // Every request would have room for it.
+            // Boxed, so that it does not enlarge the future of every request.
             Resource::ExtendedCard => Box::pin(self.extended_card(head)).await,
             Resource::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
@@ -372,7 +372,7 @@ impl<T: Transport> HttpService<T> {
     }
 }
 
-/// Practically unlimited, and still a time that can be added to the present.
+/// Practically unlimited, and small enough to be added to the current time.
 const MAX_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 impl<T> Clone for HttpService<T> {

@@ -9,9 +9,9 @@ use http::request::Parts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 
-/// Slots of each peer for work whose time grows with what the peer sends or has stored: reads of tasks, and large
-/// bodies. Without a limit, a peer that asks 6,000 times for a task of 4 MiB keeps all others waiting for most of a
-/// minute.
+/// Slots of each peer for work whose cost grows with the data that the peer sends or has stored: reads of tasks,
+/// and large bodies. Without a limit, a peer that asks 6,000 times for a task of 4 MiB keeps all others waiting for
+/// most of a minute.
 #[derive(Clone, Debug)]
 pub(super) struct PeerSlots {
     of_each: usize,
@@ -36,8 +36,8 @@ impl PeerSlots {
         }
         // It is never closed.
         let slot = slots.acquire_owned().await.ok();
-        // Other peers come first: without it, one after the other would be woken before the runtime looks
-        // whether there is anything to read on other connections.
+        // Lets other peers go first: without the yield, waiting requests would be woken one after the
+        // other before the runtime polls other connections.
         yield_now().await;
         slot
     }

@@ -80,7 +80,7 @@ fn route(
             _ => Ok(route),
         }
     };
-    // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
+    // A request without a version is of 0.3 (1.0 §3.6.2); a lenient reader goes by the path.
     let not_offered = || {
         let version = ProtocolVersion::V0_3.version();
         RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
@@ -114,8 +114,8 @@ impl From<NoRoute> for RoutingError {
     }
 }
 
-/// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
-/// 0.2.
+/// Returns the version that the caller names. A draft of 0.3 was part of 0.2, so 0.2 counts as 0.3.
+/// Errors: HTTP+JSON is not offered in that version.
 fn asked_for(
     headers: &RequestHeaders<'_>,
     offer: SupportedVersions,

@@ -213,7 +213,7 @@ impl Settings {
             "application/jwk-set+json",
             Body::full(keys()),
         );
-        // As long as a new key is published before it signs.
+        // The same time for which a new key is published before it signs.
         let cached = HeaderValue::from_static("public, max-age=300");
         response.headers_mut().insert(CACHE_CONTROL, cached);
         response
@@ -252,7 +252,8 @@ type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
 /// 32 of the largest bodies that are read by default.
 const RECEIVE_BUDGET: usize = 128 << 20;
 
-/// Eight of the largest notifications. Slow webhooks hold it, so it is none of the callers' budget.
+/// Eight of the largest notifications. Slow webhooks hold it, so it is separate from the callers'
+/// budget.
 #[cfg(feature = "webhooks")]
 const NOTIFIED_BUDGET: usize = 32 << 20;
 

@@ -79,7 +79,7 @@ impl<'a> Members<'a> {
         serde_json::from_str(json).ok()
     }
 
-    /// Returns the one thing that the object wraps, in 1.0 and in 0.3's ProtoJSON.
+    /// Returns the only member that the object wraps, in 1.0 and in the ProtoJSON of 0.3.
     fn wrapped(&self) -> Option<&'a str> {
         let wrapped = [
             self.task,

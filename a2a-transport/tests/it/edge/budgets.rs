@@ -134,7 +134,7 @@ async fn the_bodies_of_one_connection_share_the_budget_too() {
         send.send(vec![b' '; 60_000].into()).unwrap();
         bodies.push(send);
     }
-    // More than fit have come, and none has ended.
+    // More bodies than fit have been sent, and none has ended.
     let refused = futures_util::future::select_all(answers);
     let (refused, ..) = tokio::time::timeout(PATIENCE, refused).await.unwrap();
     let refused = refused.unwrap();

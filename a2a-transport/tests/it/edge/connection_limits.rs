@@ -96,7 +96,7 @@ async fn connections_beyond_all_busy_ones_are_refused_and_probes_answered() {
     for _ in 0..3 {
         open.push(busy(address).await);
     }
-    // More of them than there are surplus connections: each is closed after its answer.
+    // More requests than there are surplus connections; each connection is closed after its answer.
     for _ in 0..20 {
         let answer = exchange(
             address,
@@ -176,7 +176,7 @@ async fn open_requests_have_a_budget() {
             sender.send_request(request).await.unwrap()
         });
     }
-    // One is not counted, and each counts its head, too.
+    // The first is not counted, and the heads count, too.
     let answer = tokio::time::timeout(PATIENCE, answers.next())
         .await
         .unwrap()
@@ -278,7 +278,8 @@ const OWN_NETWORK: &str = "A2A_EDGE_NETWORK";
 /// Makes 192.0.2.0/24, which is reserved for documentation, addresses of this machine, then runs the test.
 const IN_OWN_NETWORK: &str = "ip link set lo up && ip address add local 192.0.2.0/24 dev lo && exec \"$0\" --exact --nocapture \"$1\"";
 
-/// The test runs itself again in a network of its own, where many addresses are none of loopback.
+/// The test runs itself again in its own network namespace, where many addresses are not loopback
+/// addresses.
 #[tokio::test]
 async fn idle_connections_of_many_addresses_make_room_for_new_ones() {
     if std::env::var_os(OWN_NETWORK).is_some() {

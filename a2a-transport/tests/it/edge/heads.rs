@@ -62,7 +62,7 @@ async fn a_request_is_for_exactly_one_host() {
     }
 }
 
-/// RFC 9112 §6.1: two readers of another coding could find two ends of the body.
+/// RFC 9112 §6.1: with another coding, two readers could find different ends of the body.
 #[tokio::test]
 async fn a_body_is_chunked_once_and_alone() {
     let (address, _) = talker(ServeOptions::default()).await;

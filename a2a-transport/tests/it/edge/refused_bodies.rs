@@ -112,7 +112,7 @@ impl RawConnection {
 #[tokio::test]
 async fn late_frames_of_refused_bodies_do_not_end_their_connection() {
     type Raw = RawConnection;
-    /// As many as may be open at once.
+    /// The maximum number of open streams.
     const STREAMS: usize = 100;
     // POST / with `content-length: 99999999`, by the static table of HPACK.
     const HEAD: &[u8] = b"\x83\x86\x84\x01\x01h\x0f\x10\x10application/json\x0f\x0d\x0899999999";
@@ -155,9 +155,9 @@ async fn late_frames_of_refused_bodies_do_not_end_their_connection() {
 }
 
 /// Refuses everyone.
-struct Nobody;
+struct RefusesAll;
 
-impl Authenticator for Nobody {
+impl Authenticator for RefusesAll {
     async fn authenticate(&self, _: &http::request::Parts) -> Result<Principal, AuthError> {
         let challenges = vec![AuthChallenge::new("Bearer")];
         Err(AuthError::Unauthenticated { challenges })
@@ -220,7 +220,7 @@ fn refused(
     let (left, _) = mpsc::unbounded_channel();
     let service = HttpService::new(EndlessAgent { left })
         .hosts(Hosts::none().and(["a.example"]))
-        .authenticator(Nobody);
+        .authenticator(RefusesAll);
     let answering = async move { service.handle(request).await.status() };
     (parts, answering)
 }

@@ -1,4 +1,4 @@
-//! Requests of our client, and how it deals with servers that take something else.
+//! Requests of our client, and its fallbacks for servers that accept another form.
 
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve};
 use a2a_transport::{Binding, BoxFuture, CallRequest, ResponseBody, Transport};
@@ -33,7 +33,7 @@ type Log = Arc<Mutex<Vec<CapturedRequest>>>;
 /// Rule by which a request is refused before it reaches our service.
 type RefusalRule = fn(&CapturedRequest) -> Option<StatusCode>;
 
-/// Starts our service behind a proxy that refuses some requests by its own rule.
+/// Starts our service behind a proxy that refuses the requests that a rule names.
 async fn server(objection: RefusalRule) -> (String, Log) {
     let log = Log::default();
     let kept = Arc::clone(&log);

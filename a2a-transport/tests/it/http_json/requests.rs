@@ -259,7 +259,7 @@ async fn a_request_whose_members_are_in_its_path_needs_no_body() {
         }
         assert!(requests.iter().all(|it| *it == requests[0]), "{requests:?}");
     }
-    // One that has a member elsewhere lacks it.
+    // A request with a member in the wrong place lacks that member.
     for target in [
         "POST /message:send",
         "POST /message:stream",

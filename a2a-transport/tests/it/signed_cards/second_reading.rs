@@ -26,7 +26,8 @@ const LEFT_OUT: &[&str] = &[
     "/securitySchemes/*/httpAuthSecurityScheme/bearerFormat",
 ];
 
-/// Returns what the text of §8.4.1 makes of a card: RFC 8785 of it, without signatures and what is at its default.
+/// Returns the signed form of a card by the text of §8.4.1: RFC 8785, without signatures and without members at
+/// their default.
 pub(super) fn by_the_text(card: &Value) -> String {
     let mut card = card.clone();
     card.as_object_mut().unwrap().remove("signatures");

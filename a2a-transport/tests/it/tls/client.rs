@@ -104,8 +104,8 @@ async fn an_identity_is_shown_where_one_is_wanted() {
     let ada = ada.unwrap();
     let answer = get(&url, ada.clone()).await.unwrap();
     assert_eq!(answer, r#"{"shown":true,"version":"HTTP/2.0"}"#);
-    for nobody in [stranger, ada.without_identity()] {
-        get(&url, nobody).await.unwrap_err();
+    for unknown in [stranger, ada.without_identity()] {
+        get(&url, unknown).await.unwrap_err();
     }
 }
 

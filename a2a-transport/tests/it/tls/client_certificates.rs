@@ -73,7 +73,7 @@ async fn sessions_are_resumed_with_the_certificates_of_their_clients() {
         };
         assert_eq!(shake().await, HandshakeKind::Full);
         assert_eq!(shake().await, HandshakeKind::Resumed);
-        // Other authorities may vouch for clients by now.
+        // The trusted authorities may have changed.
         tls.reload().unwrap();
         assert_eq!(shake().await, HandshakeKind::Full);
         assert_eq!(shake().await, HandshakeKind::Resumed);

@@ -44,18 +44,18 @@ async fn no_request_fails_while_certificates_change() {
         // A connection for each request, with and without a session to resume.
         let (done, answered) = (Arc::clone(&done), Arc::clone(&answered));
         let resuming = authority.config(&VERSIONS, &[alpn], None);
-        let anew = (*resuming).clone();
+        let fresh = (*resuming).clone();
         callers.push(tokio::spawn(async move {
             while !done.load(Ordering::Relaxed) {
-                let mut anew = anew.clone();
-                anew.resumption = rustls::client::Resumption::disabled();
+                let mut fresh = fresh.clone();
+                fresh.resumption = rustls::client::Resumption::disabled();
                 ask(address, &resuming).await.unwrap();
-                ask(address, &Arc::new(anew)).await.unwrap();
+                ask(address, &Arc::new(fresh)).await.unwrap();
                 answered.fetch_add(2, Ordering::Relaxed);
             }
         }));
     }
-    // One connection for all requests.
+    // This client uses one connection for all requests.
     let trusting = Tls::default().trust(&authority.pem()).unwrap();
     let http = HttpClient::builder().tls(trusting).build();
     let url = format!("https://localhost:{}/", address.port());
@@ -106,7 +106,7 @@ async fn changed_files_are_found() {
     renew(&files, &identity);
     becomes_served(address, &config, &identity).await;
 
-    // By a name that leads elsewhere, as orchestrators replace all files at once.
+    // By a symbolic link, with which orchestrators replace all files at once.
     #[cfg(unix)]
     {
         let identity = authority.vouch_for("localhost");
@@ -220,7 +220,7 @@ async fn authorities_of_clients_are_reloaded_and_old_sessions_end() {
     let tls = files.tls().client_authorities(&pem, ClientAuth::Required);
     let tls = tls.build().unwrap();
     let address = start(&tls).await;
-    let [ada, bob] = [&first, &second].map(|issuer| issuer.vouch_for("somebody"));
+    let [ada, bob] = [&first, &second].map(|issuer| issuer.vouch_for("client"));
     let [ada, bob] = [ada, bob].map(|it| authority.config(&VERSIONS, &["http/1.1"], Some(&it)));
     ask(address, &ada).await.unwrap();
     ask(address, &bob).await.unwrap_err();

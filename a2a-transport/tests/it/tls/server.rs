@@ -396,7 +396,7 @@ async fn shutdown_does_not_wait_for_handshakes() {
     let config = authority.config(&VERSIONS, &[HTTP1], None);
     let mut half = TcpStream::connect(address).await.unwrap();
     half.write_all(b"\x16\x03\x01\x02\x00\x01").await.unwrap();
-    // One that comes later is served, so the first has been accepted.
+    // A later connection is served, so the first has been accepted.
     drop(connect(address, "localhost", &config).await.unwrap());
     stop.send(()).unwrap();
     tokio::time::timeout(PATIENCE, serving)

@@ -8,7 +8,7 @@ use crate::{ArtifactId, Event, Part, TaskArtifactUpdateEvent};
 
 /// Reads the events of one stream of such a peer.
 ///
-/// Chunks of an artifact do not declare that they are appended, and are. The whole response after its
+/// Chunks of an artifact are appended, although they do not say so. The whole response after its
 /// chunks replaces them. The response of a tool may lack an artifact id, and is then appended to the
 /// artifact before; an event with neither id nor content is dropped. The end closes the open artifact.
 #[derive(Debug, Default)]

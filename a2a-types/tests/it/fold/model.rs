@@ -87,7 +87,7 @@ impl Model {
     }
 
     fn turn_to(&mut self, status: &TaskStatus) -> Result<(), Refusal> {
-        // Only what is over begins again, and only with that does it go on.
+        // Only a task that is over begins again, and it changes in no other way.
         let begins_again = status.state == TaskState::Submitted;
         if status.state == TaskState::Unspecified || begins_again != self.is_over() {
             return Err(Refusal::Transition);

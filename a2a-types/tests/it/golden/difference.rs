@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// One place where what came back is not what went out.
+/// A place where the value after a round trip differs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) path: Vec<Step>,
@@ -13,7 +13,7 @@ pub(crate) struct Difference {
     values: String,
 }
 
-/// From an object or a list to what is in it.
+/// Step from an object or a list to a value in it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
     Member(String),
@@ -27,7 +27,7 @@ pub(crate) enum Change {
     Gone,
     /// It was not there.
     New,
-    /// It is another.
+    /// The value differs.
     Changed,
 }
 

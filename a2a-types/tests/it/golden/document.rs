@@ -1,4 +1,4 @@
-//! One golden document, as its file has it.
+//! A golden document, as in its file.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The list of what does not come back.
+//! List of the values that a round trip loses.
 
 use serde::Deserialize;
 
@@ -32,8 +32,8 @@ pub(crate) struct Row {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Loss {
-    /// Spellings on whose way they are lost; `1.0` stands for the canonical model, which every way leads
-    /// through.
+    /// Versions in whose round trip they are lost; `1.0` stands for the canonical model, which every
+    /// conversion uses.
     #[serde(rename = "in")]
     pub(crate) spellings: Vec<Spelling>,
     #[serde(default)]

@@ -1,5 +1,5 @@
-//! The golden matrix: the same document in every version side by side, every way from one
-//! version to another and back, and the list of what does not come back.
+//! The golden matrix: the same document in every version, the round trip between every two
+//! versions, and the list of losses.
 //!
 //! `data/*.yaml` are the documents, each in up to five spellings; `losses.yaml` is the list. A
 //! loss that is not listed fails, and so does an entry that no document needs.

@@ -1,4 +1,4 @@
-//! The ProtoJSON of version 0.3: what is written and read, what is normalized, what is refused.
+//! The ProtoJSON of version 0.3: round trips, normalization and refusals.
 
 mod normalized;
 mod refused;

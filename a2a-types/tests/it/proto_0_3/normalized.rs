@@ -55,7 +55,7 @@ fn check_mended_event(body: &Value, strict: &str, repairs: &[(&str, &str)]) {
 }
 
 #[test]
-fn requests_are_mended() {
+fn requests_are_repaired() {
     let parts = json!([{"text": "x"}]);
     // A sent message must have an id and a role.
     for unnamed in [
@@ -113,7 +113,7 @@ fn requests_are_mended() {
 }
 
 #[test]
-fn answers_are_mended() {
+fn answers_are_repaired() {
     check_mended_answer(
         Operation::GetTask,
         &json!({"id": 1, "status": {"state": "working", "timestamp": "2025-04-02T16:59:25.331844",

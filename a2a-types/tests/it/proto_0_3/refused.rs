@@ -89,7 +89,7 @@ fn unreadable_value_is_refused_at_its_path() {
         check_refused(read, "$", operation.name());
     }
     let read = |mode| v0_3::read_response(Operation::SubscribeToTask, "{}", mode, &hints(None));
-    check_refused(read, "$", "a stream is no answer");
+    check_refused(read, "$", "a stream is not an answer");
 }
 
 /// Odd JSON is refused or read, and never more than that.

@@ -1,4 +1,4 @@
-//! One scene: what stands in a log, or what a peer sends, and all that comes of it.
+//! A scene: the content of a log or the messages of a peer, and all results.
 
 use a2a_types::extension::trpc::{
     Collapse, LlmResponse, LlmResponses, Reader, StreamStart, StreamWriter, write_task,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// Content kept: what the model said, what it thought, what was done, and what went wrong.
+/// Content kept by a client of the framework: text, reasoning, steps and errors of the model.
 #[derive(Debug, Default)]
 pub(crate) struct Framework {
     said: String,
@@ -14,13 +14,13 @@ pub(crate) struct Framework {
 }
 
 impl Framework {
-    /// Returns what is kept of the results of a stream.
+    /// Returns the content kept of the results of a stream.
     pub(crate) fn streamed(results: &[Value]) -> Self {
         let mut kept = Self::default();
         for result in results {
             match result["kind"].as_str() {
                 Some("message") => kept.take(&result["parts"]),
-                // Not the history.
+                // Artifacts only, without the history.
                 Some("task") => {
                     for artifact in result["artifacts"].as_array().into_iter().flatten() {
                         kept.take(&artifact["parts"]);
@@ -35,7 +35,7 @@ impl Framework {
         kept
     }
 
-    /// Returns what is kept of a result by itself.
+    /// Returns the content kept of a single result.
     pub(crate) fn answered(result: &Value) -> Self {
         let mut kept = Self::default();
         if result["kind"] == "message" {

@@ -1,8 +1,7 @@
-//! The profile of trpc-agent-go: golden files of what is written and what is read, and what a
-//! client of the framework keeps of it.
+//! The profile of trpc-agent-go: golden files of the written and read forms, and of the content
+//! that a client of the framework keeps.
 //!
-//! `data/*.yaml` are the scenes, `data/*.golden` what comes of them; `A2A_REWRITE=1` writes the
-//! latter again.
+//! `data/*.yaml` are the scenes, `data/*.golden` their results, which `A2A_REWRITE=1` rewrites.
 
 mod fixture;
 mod framework;

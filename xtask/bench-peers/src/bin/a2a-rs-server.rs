@@ -35,7 +35,7 @@ impl MessageHandler for Echo {
         let text = message.parts.iter().find_map(Part::as_text);
         let text = text.unwrap_or_default().to_owned();
         let mut task = completed_task_with_text(message, &text);
-        // An artifact says it, and nothing else does.
+        // The text is in the artifact only.
         task.status.message = None;
         task.history.get_or_insert_default().truncate(1);
         task.artifacts = Some(vec![Artifact {

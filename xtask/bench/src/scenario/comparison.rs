@@ -14,7 +14,7 @@ use crate::serve::{ServerKind, Settings};
 /// A server, and the requests that it gets.
 #[derive(Clone, Debug)]
 pub(super) struct MeasuredServer {
-    /// As tables call it.
+    /// Name in tables.
     pub(super) name: String,
     /// The program of another project; `None` for a server of this program.
     peer: Option<PathBuf>,

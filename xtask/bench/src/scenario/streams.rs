@@ -120,7 +120,7 @@ fn is_whole(server: &MeasuredServer, answer: &[u8], chunks: usize) -> Result<(),
     }
 }
 
-/// Streams on which nothing happens, each of a task of its own that waits.
+/// Idle streams, each of its own waiting task.
 pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut measured = Vec::new();
     for count in [1000, 10_000] {

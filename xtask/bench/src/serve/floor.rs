@@ -1,6 +1,6 @@
 //! The floor: what an agent needs, made by hand with hyper, typed JSON, an agent in a task of its own, and a map of
-//! tasks. It sends, streams and gets, and knows nothing else of the protocol. What our server costs beyond it is the
-//! price of everything else.
+//! tasks. It supports send, stream and get, and nothing else of the protocol. The cost of our server beyond it is
+//! the price of everything else.
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
@@ -196,7 +196,7 @@ impl TaskTable {
     }
 }
 
-/// Nothing that is done under these locks can panic half-way.
+/// No code under these locks panics half-way, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,7 +13,7 @@ use crate::machine::{self, Failure};
 /// Serves until the process is killed; prints its address first.
 pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     machine::pin(&settings.cores)?;
-    // As `tokio::main` does it: one worker for each processor that the process may use.
+    // Like `tokio::main`: one worker for each processor that the process may use.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(settings.cores.len())
         .enable_all()

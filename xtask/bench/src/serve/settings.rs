@@ -78,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// As the command line has them.
+    /// Returns the settings as command-line arguments.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let kind = match self.kind {
             ServerKind::Ceiling => "ceiling",

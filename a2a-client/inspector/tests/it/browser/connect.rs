@@ -180,7 +180,7 @@ async fn an_address_that_is_wrong_gets_a_clear_error() {
             ),
             ("http://127.0.0.1:1", ".error-text", "Cannot connect"),
             ("http://127.0.0.1:1", ".error-hint", "is running"),
-            (&html, ".error-hint", "no card that can be read"),
+            (&html, ".error-hint", "not a card that can be read"),
         ] {
             fill(window, "url", url).await;
             window.click("[data-action=connect]").await;

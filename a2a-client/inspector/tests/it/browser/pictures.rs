@@ -9,7 +9,7 @@ use super::scenario::play;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "writes pictures: cargo xtask pictures"]
-async fn pictures() {
+async fn pictures_of_all_screens_are_written() {
     let folder =
         std::env::var_os("A2A_PICTURES").expect("A2A_PICTURES names the folder of the pictures");
     browse(async |window| {
@@ -20,7 +20,7 @@ async fn pictures() {
         };
         let scenario = play(window, "cancel.* list.* task.*").await;
         window.see_none(".toast").await;
-        // The mouse lies over nothing.
+        // The mouse is over no element.
         let away = json!({"type": "mouseMoved", "x": 0, "y": 0});
         window.chromium("Input.dispatchMouseEvent", away).await;
         for (name, route, selector) in &scenario.screens {

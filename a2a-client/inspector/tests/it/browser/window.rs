@@ -67,7 +67,7 @@ impl Window {
         window
             .chromium("Browser.setDownloadBehavior", allowed)
             .await;
-        // As Chromium with a screen does for a page that is clicked.
+        // Granted as Chromium with a screen grants it to a page that is clicked.
         let granted = json!({"permissions": ["clipboardSanitizedWrite"]});
         window.chromium("Browser.grantPermissions", granted).await;
         let Page { address, token, .. } = &window.page;
@@ -155,7 +155,7 @@ impl Window {
             let clicked = self.driver.post(&click, json!({}));
             match clicked.await {
                 Ok(_) => return,
-                // It was drawn again, or something lies above it for the moment.
+                // It was drawn again, or something covers it for the moment.
                 Err(error) if is_passing(&error) && Instant::now() < deadline => {}
                 Err(error) => panic!("{selector} cannot be clicked: {error}"),
             }

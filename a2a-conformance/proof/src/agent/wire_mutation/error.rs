@@ -57,7 +57,7 @@ pub(super) fn status_200(_: &InterceptedRequest, answer: &mut Response<Bytes>) {
 
 pub(super) fn status_500(request: &InterceptedRequest, answer: &mut Response<Bytes>) {
     let is_error = answer.body().windows(7).any(|part| part == b"\"error\"");
-    // Without a card nothing else is seen.
+    // Without a card the suite sends nothing else.
     let is_card = request.path.starts_with("/.well-known/");
     if answer.status() == StatusCode::OK && !is_error && !is_card {
         *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;

@@ -41,7 +41,7 @@ pub const WIRE_MUTATIONS: &[WireMutation] = &[
     mutation("time-local", "times are local, and say that they are UTC", Document(status::time_local)),
     mutation("time-blank", "times have a blank between date and time", Document(status::time_blank)),
     mutation("time-minutes", "times have no seconds", Document(status::time_minutes)).since(V1_0),
-    mutation("time-zero", "times are those of 1970", Document(status::time_zero)),
+    mutation("time-zero", "every time is in 1970", Document(status::time_zero)),
     mutation("time-numbers", "times are numbers", Document(status::time_numbers)),
     mutation("time-backwards", "every time is before the one before", Document(status::time_backwards)),
     mutation("message-id-same", "all messages of the agent have one id", Document(task::message_id_same)),

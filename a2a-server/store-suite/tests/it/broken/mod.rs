@@ -30,7 +30,7 @@ pub(crate) struct Broken {
 /// State that a fault needs.
 #[derive(Default)]
 struct FaultState {
-    /// Every task, with all who ever held its lease.
+    /// Every task, with all past holders of its lease.
     tasks: BTreeMap<TaskKey, BTreeSet<String>>,
     /// Holders that have handed a lease back.
     given_back: BTreeSet<(TaskKey, String)>,

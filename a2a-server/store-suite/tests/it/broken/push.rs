@@ -88,7 +88,7 @@ impl Broken {
             Fault::DeletesNothing => return Ok(()),
             Fault::DeletesForAll => {
                 for (owner, _) in tasks.keys().filter(|(_, same)| same == task) {
-                    // One that was swept has none.
+                    // A task that was swept has no webhook.
                     let _ = self.inner.delete_config(owner, task, config).await;
                 }
             }

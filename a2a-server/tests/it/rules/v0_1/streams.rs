@@ -181,7 +181,7 @@ async fn events_bear_the_id_of_the_request() {
             "{events:?}"
         );
     }
-    // As in the samples, whose requests have none.
+    // Without an id, as in the samples.
     let mut asked = request("tasks/sendSubscribe", say("t", "echo x"));
     asked.as_object_mut().unwrap().remove("id");
     let events = served

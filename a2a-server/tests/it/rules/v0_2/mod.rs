@@ -53,7 +53,7 @@ pub(crate) fn configured(mut params: Value, configuration: Value) -> Value {
 }
 
 impl ServedAgent {
-    /// Sends a text by JSON-RPC as 0.2 and 0.3 do, and yields what comes of it.
+    /// Sends a text by JSON-RPC as 0.2 and 0.3 do, and returns the result.
     pub(crate) async fn send(&self, text: &str) -> Value {
         self.rpc("message/send", say(text)).await.unwrap()
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::rules::recording_agent::{RecordingAgent, ScriptedAnswer, ask_everything, client_of};
 use crate::rules::scripted_agent::serve;
-use crate::rules::wire::{code, nobody};
+use crate::rules::wire::{code, unused_address};
 
 fn card(url: &str, transport: &str, additional: Value) -> Value {
     json!({
@@ -22,7 +22,7 @@ async fn the_client_uses_the_url_of_the_transport() {
     for (preferred, expected) in [
         ("JSONRPC", "/main"),
         ("HTTP+JSON", "/main/v1/message:send"),
-        // Not ours: the next one is.
+        // We do not speak gRPC, so the next interface is used.
         ("GRPC", "/other/v1/message:send"),
     ] {
         let recorder = RecordingAgent::with_card(move |host| {
@@ -41,10 +41,10 @@ async fn the_client_uses_the_url_of_the_transport() {
 /// Transports are not negotiated; a client should fall back to another one of the card. §3.4.2.
 #[tokio::test]
 async fn the_client_falls_back_to_another_transport() {
-    let nobody = nobody();
+    let unused = unused_address();
     let recorder = RecordingAgent::with_card(move |host| {
         let other = json!([{"url": format!("http://{host}/other"), "transport": "HTTP+JSON"}]);
-        card(&format!("http://{nobody}/"), "JSONRPC", other)
+        card(&format!("http://{unused}/"), "JSONRPC", other)
     });
     let recorder = recorder.await;
     drop(client_of(&recorder).await.send("x").await);

@@ -22,7 +22,7 @@ async fn someone_works(served: &ServedAgent, binding: HttpBinding) {
 async fn a_caller_waits_for_the_end() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
-        // Also when the agent would let it go.
+        // Even if the agent would return early.
         for command in ["hold the result", "detach"] {
             let release = async {
                 someone_works(&served, binding).await;
@@ -75,7 +75,8 @@ async fn return_immediately_is_answered_at_once() {
     }
 }
 
-/// Not to wait has no effect on an answer by a message, on streams, and on webhooks. §3.2.2.
+/// An immediate return has no effect on an answer by a message, on streams, and on webhooks.
+/// §3.2.2.
 #[tokio::test]
 async fn not_waiting_changes_no_message_stream_or_webhook() {
     let at_once = |text: &str, more: Value| {

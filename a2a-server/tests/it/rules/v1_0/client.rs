@@ -46,11 +46,11 @@ async fn a_last_snapshot_is_taken() {
     let names: Vec<_> = names
         .map(|event| event.as_object().unwrap().keys().next().unwrap().clone())
         .collect();
-    // Only what is new in it.
+    // Only the differences from the known task.
     assert_eq!(names, ["task", "statusUpdate", "artifactUpdate"]);
 }
 
-/// All that is asked of an agent by both bindings of 1.0.
+/// All requests that an agent gets with both bindings of 1.0.
 async fn all_requests() -> Vec<RecordedRequest> {
     let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
     for binding in [Binding::JsonRpc, Binding::HttpJson] {

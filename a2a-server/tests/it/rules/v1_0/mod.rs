@@ -58,7 +58,7 @@ const PLACES: [(&str, &str, &str); 11] = [
     ("GetExtendedAgentCard", "GET", "/extendedAgentCard"),
 ];
 
-/// A request as HTTP has it: verb, path and body.
+/// A request over HTTP: verb, path and body.
 fn put(binding: HttpBinding, method: &str, params: Value) -> (&'static str, String, Option<Value>) {
     if binding == HttpBinding::JsonRpc {
         return ("POST", "/".to_owned(), Some(request(method, params)));
@@ -102,7 +102,7 @@ fn query(members: Map<String, Value>) -> String {
 }
 
 impl ServedAgent {
-    /// Asks in 1.0, and yields the answer, or the reason why there is none.
+    /// Sends a request of 1.0, and returns the result, or the reason of the error.
     pub(crate) async fn ask(
         &self,
         binding: HttpBinding,
@@ -112,7 +112,7 @@ impl ServedAgent {
         self.ask_with(&[], binding, method, params).await
     }
 
-    /// Asks in 1.0 as the caller `who`.
+    /// Sends a request of 1.0 as the caller `who`.
     pub(crate) async fn ask_as(
         &self,
         who: &str,
@@ -163,7 +163,7 @@ impl ServedAgent {
         Stream { binding, events }
     }
 
-    /// Sends a text, and yields the task that comes of it.
+    /// Sends a text, and returns the resulting task.
     pub(crate) async fn task(&self, binding: HttpBinding, text: &str) -> Value {
         self.ask(binding, "SendMessage", say(text)).await.unwrap()["task"].take()
     }

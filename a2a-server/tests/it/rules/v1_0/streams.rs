@@ -101,7 +101,7 @@ async fn a_subscription_begins_with_the_task() {
             .await;
         assert_eq!(unknown, Err("TASK_NOT_FOUND".to_owned()), "{binding:?}");
 
-        // One that waits for its caller has not ended, before and after.
+        // A task that waits for its caller has not ended, so it can be subscribed to.
         let waits = served.task(binding, "ask which").await;
         let of = json!({"id": waits["id"]});
         let mut stream = served.follow(binding, "SubscribeToTask", of).await;
@@ -161,7 +161,7 @@ async fn chunks_are_added_to_the_artifact_of_their_id() {
         assert_eq!(
             assembled,
             [["4"], ["3"], ["5"]],
-            "{binding:?}: what came anew replaced a"
+            "{binding:?}: the new chunks replaced artifact a"
         );
         let appended = served.task(binding, "echo x").await;
         assert_eq!(texts(&appended["artifacts"]), ["x"], "{binding:?}");

@@ -1,4 +1,4 @@
-//! Which version is spoken.
+//! Selection of the protocol version.
 
 use a2a_types::reading::Mode;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ async fn the_requested_version_is_spoken_or_refused() {
                 "{binding:?} {version}"
             );
         }
-        // Nothing, or nothing in it, means 0.3, which has no such method and no such path.
+        // A missing or empty header means 0.3, which has neither this method nor this path.
         for version in [&[][..], &[""], &["0.3"]] {
             let (verb, path, body) = put(binding, "SendMessage", say("echo x"));
             let answer = strict

@@ -1,4 +1,4 @@
-//! Cards, and what they require.
+//! Cards and their security requirements.
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::golden::document_kind::{CONTEXT, Canonical};
 use crate::golden::spelling::Spelling;
 
-/// Returns the value as it comes back from a spelling, or `None` where that is another object.
+/// Returns the value after a round trip through a spelling, or `None` if the result is another kind
+/// of object.
 pub(crate) fn forget(spelling: Spelling, canonical: Canonical) -> Option<Canonical> {
     if spelling == Spelling::V1_0 {
         return Some(canonical);

@@ -1,5 +1,5 @@
-//! Properties of every value: nothing panics, nothing is lost beyond what the reference allows, and what is
-//! written, read and written again is the same text.
+//! Properties of every value: no panic, no loss beyond what the reference allows, and the same text after
+//! writing, reading and writing again.
 //!
 //! The cases are drawn from a fixed seed, so that every failure is reproducible.
 
@@ -64,7 +64,7 @@ fn objects() -> BoxedStrategy<(DocumentKind, Canonical)> {
 }
 
 #[test]
-fn nothing_is_lost_but_what_may_be() {
+fn only_allowed_losses_occur() {
     check(1_000, objects(), |(object, canonical)| {
         for &spelling in Spelling::ALL {
             let Some(text) = object.write(spelling, canonical.clone()) else {
@@ -125,7 +125,7 @@ fn no_reader_panics_at_a_spoiled_message() {
     });
 }
 
-/// Reads it in every spelling and mode, and writes what is understood in every spelling.
+/// Reads it in every spelling and mode, and writes each result in every spelling.
 fn read_every_way(object: DocumentKind, value: &Value) {
     for &spelling in Spelling::ALL {
         for mode in [Mode::Strict, Mode::Lenient] {

@@ -161,7 +161,7 @@ async fn send_groups(
     Ok(totals)
 }
 
-/// One message, sent so often at once.
+/// Sends `copies` copies of a message concurrently.
 async fn group(
     client: &Client,
     request: SendMessageRequest,

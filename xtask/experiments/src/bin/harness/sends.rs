@@ -45,7 +45,7 @@ pub(crate) struct Options {
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  cargo xtask sends                                     64 connections, SQLite beside this program
+  cargo xtask sends                                     64 connections, SQLite in the directory of this program
   cargo xtask sends --dir /var/tmp                      the disk that counts
   cargo xtask sends --store memory --connections 16     without a disk";
 
@@ -117,7 +117,7 @@ pub(crate) async fn run(options: Options, _rng: Rng) -> Result<Report, Failure> 
     report.at_least(
         "last tenth ÷ first tenth",
         options.sustained,
-        // None were sent in either if the disk is slow and the time short.
+        // Both are zero if the disk is slow and the time short.
         tenths[9] / tenths[0].max(1.0),
     );
     report.note("median, ms", millis(0.5));

@@ -150,7 +150,7 @@ impl Process {
         &self.url
     }
 
-    /// Waits for so long; it must not end by itself.
+    /// Waits for `period`. Errors: the server has ended meanwhile.
     pub(crate) async fn lives_for(&mut self, period: Duration) -> Result<(), Failure> {
         match tokio::time::timeout(period, self.child.wait()).await {
             Ok(ended) => Err(format!("the server has ended by itself: {}", ended?).into()),

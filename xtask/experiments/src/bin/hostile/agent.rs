@@ -195,7 +195,7 @@ impl ServerProcess {
         let script = format!("ulimit -n {descriptors} && exec \"$0\" --serve \"$@\"");
         let mut command = Command::new("sh");
         command.args(["-c", &script]).arg(std::env::current_exe()?);
-        // By default glibc keeps what it has freed in pieces of up to 32 MiB, in some runs 200 MiB more.
+        // By default glibc keeps freed blocks of up to 32 MiB, which adds up to 200 MiB in some runs.
         command.env("MALLOC_MMAP_THRESHOLD_", "1048576");
         Ok(command)
     }

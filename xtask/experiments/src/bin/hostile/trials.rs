@@ -159,7 +159,7 @@ pub(crate) async fn readers() -> Figures {
         ),
         figure(
             "readers",
-            "the same beside 1,000 who do not listen",
+            "the same with 1,000 followers that do not read",
             "ms",
             millis(beside),
             // All of them get what fits on the way to them, from the same cores.
@@ -174,7 +174,7 @@ pub(crate) async fn readers() -> Figures {
         ),
         figure(
             "readers",
-            "memory grows by, for those who do not listen",
+            "memory grows by, for followers that do not read",
             "MiB",
             growth,
             100.0,
@@ -230,7 +230,7 @@ async fn talk(
     }
 }
 
-/// More connections than a server has descriptors for.
+/// Opens more connections than the server has descriptors for.
 pub(crate) async fn descriptors() -> Figures {
     let server = ServerProcess::start(256).await?;
     ask(server.address).await?;

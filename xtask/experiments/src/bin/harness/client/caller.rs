@@ -26,7 +26,7 @@ pub(super) enum CallPath {
 }
 
 impl CallPath {
-    /// In the order of their numbers.
+    /// All paths, in the order of their numbers.
     pub(super) const ALL: [Self; 3] = [Self::RawClient, Self::Client, Self::InProcess];
 }
 

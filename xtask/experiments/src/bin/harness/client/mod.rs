@@ -37,7 +37,8 @@ Examples:
   cargo xtask client --connections 64 --rounds 11       when many ask
   cargo xtask client --millis 5000 --json               for programs, on a machine that does other things";
 
-/// Each path in each round, one after the other, so that what else the machine does hits all of them.
+/// Measures each path in each round, one after the other, so that other load on the machine affects
+/// all of them.
 pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failure> {
     let server = Process::begin(&serve::Options::default()).await?;
     let period = Duration::from_millis(options.millis);

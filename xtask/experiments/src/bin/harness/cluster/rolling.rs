@@ -22,7 +22,7 @@ pub(super) async fn run(
     let mut restarts = 0;
     for _ in 0..rounds {
         for _ in 0..cluster.replicas.len() {
-            // As an orchestrator does: the new one is there before the old one goes.
+            // Like an orchestrator: the new replica starts before the old one stops.
             cluster.add().await?;
             cluster.take(0)?.end().await?;
             restarts += 1;

@@ -82,7 +82,7 @@ impl Audit {
                 }
                 MessageOutcome::Refused => false,
             };
-            // Once is enough: else each would be sent for ever.
+            // Sent again only once, because otherwise each would be repeated forever.
             if due
                 && !std::mem::replace(&mut sent.repeated, sent.outcome != MessageOutcome::Unknown)
             {
@@ -211,7 +211,7 @@ impl Audit {
         let (outcomes, again) = tokio::join!(unfinished, again);
         self.repeated += again.len();
         if again.iter().any(Result::is_err) {
-            return Err("a server is gone that nobody has killed".into());
+            return Err("a server has ended that was not killed".into());
         }
         self.recovered += outcomes.len();
         self.unresolved.extend(outcomes.into_iter().flatten());

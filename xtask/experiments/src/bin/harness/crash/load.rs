@@ -45,7 +45,7 @@ pub(crate) async fn end(mut callers: JoinSet<()>) -> Result<(), Failure> {
     in_time.map_err(|_| "a caller did not notice that the server is gone".into())
 }
 
-/// Sends a message, and writes down what comes of it; nothing if the server is gone.
+/// Sends a message and records its outcome; records nothing if the server is gone.
 pub(crate) async fn send(
     client: &Client,
     protocol_version: ProtocolVersion,

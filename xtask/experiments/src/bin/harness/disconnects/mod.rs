@@ -62,7 +62,7 @@ async fn resume_by_client(options: Options, mut rng: Rng) -> Result<Report, Fail
     let mut callers = JoinSet::new();
     for number in 0..options.tasks {
         if callers.len() >= options.at_once {
-            total.add(callers.join_next().await.ok_or("nobody calls")???);
+            total.add(callers.join_next().await.ok_or("no caller is left")???);
         }
         let trial = Trial {
             target,
@@ -110,7 +110,12 @@ async fn resume_by_caller(options: Options, mut rng: Rng) -> Result<Report, Fail
     let mut followers = JoinSet::new();
     for number in 0..options.tasks {
         if followers.len() >= options.at_once {
-            total.add(followers.join_next().await.ok_or("nobody follows")???);
+            total.add(
+                followers
+                    .join_next()
+                    .await
+                    .ok_or("no follower is left")???,
+            );
         }
         let protocol_version = [
             ProtocolVersion::V0_2,

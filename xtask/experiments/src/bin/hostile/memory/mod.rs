@@ -91,7 +91,7 @@ impl Attack {
         report.add(figure(what, peak));
         report.add(Figure {
             trial: "memory",
-            what: "  the slowest answer to a good caller beside it".to_owned(),
+            what: "  the slowest answer to a good caller meanwhile".to_owned(),
             unit: "ms",
             measured: slowest,
             at_most: Some(MAX_ANSWER),

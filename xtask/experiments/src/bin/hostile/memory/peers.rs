@@ -232,7 +232,7 @@ impl PeerAttack {
                 Ok(format!("{accepted} of 10000 accepted"))
             }
             Self::OutputModes => {
-                // One that the agent has: a message without any is refused.
+                // One mode that the agent supports, because a message without any is refused.
                 let mut modes = vec![format!("text/{}", "x".repeat(1000)); 99];
                 modes.push("text/plain".to_owned());
                 let bodies = move |_| {
