@@ -163,7 +163,7 @@ impl Cards {
                 Err(error) => pass(error, &mut first_problem)?,
             }
         }
-        Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))
+        Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND, b"")))
     }
 
     /// Reads the card at a place, or the one of this identifier in a catalog there.
@@ -182,7 +182,7 @@ impl Cards {
             }
         };
         if fetched.status != StatusCode::OK {
-            return Err(no_card(place, fetched.status));
+            return Err(no_card(place, fetched.status, &fetched.body));
         }
         let mut text = String::from_utf8_lossy(&fetched.body).into_owned();
         match listed(&text, identifier)? {
@@ -207,7 +207,7 @@ impl Cards {
                 Err(error) => pass(error, &mut first_problem)?,
             }
         }
-        Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))
+        Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND, b"")))
     }
 
     /// Connects to the agent at `url`, by the first supported interface on its card.
@@ -256,7 +256,7 @@ impl Cards {
         }
         if fetched.status != StatusCode::OK {
             self.kept().remove(place);
-            return Err(no_card(place, fetched.status));
+            return Err(no_card(place, fetched.status, &fetched.body));
         }
         let text = String::from_utf8_lossy(&fetched.body);
         // A catalog is not cached, unlike the card that it leads to.
@@ -435,12 +435,24 @@ fn card_places(url: &str) -> Vec<String> {
     places
 }
 
-fn no_card(place: &str, status: StatusCode) -> Error {
+/// Describes that there is no card at a place, with the reason that the server gives in a line of text.
+fn no_card(place: &str, status: StatusCode, body: &[u8]) -> Error {
+    let reason = std::str::from_utf8(body).unwrap_or_default().trim();
+    let is_line = (1..=MAX_REASON).contains(&reason.len())
+        && !reason.starts_with(['<', '{', '[', '"'])
+        && !reason.contains('\n');
+    let reason = match is_line {
+        true => format!(": {reason}"),
+        false => String::new(),
+    };
     Error::NotA2a {
         status: status.as_u16(),
-        problem: format!("no agent card at {place}"),
+        problem: format!("no agent card at {place}{reason}"),
     }
 }
+
+/// Bytes of the reason for which there is no card.
+const MAX_REASON: usize = 300;
 
 fn bad_place(place: &str, error: &http::Error) -> Error {
     Error::Address {
