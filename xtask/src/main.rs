@@ -6,6 +6,7 @@ mod compare;
 mod experiment;
 mod package;
 mod pictures;
+mod protobuf;
 mod schema;
 mod workspace;
 
@@ -38,6 +39,8 @@ enum Task {
     Book,
     /// Write the pictures of the inspector's page in its documentation. Chromium is needed.
     Pictures,
+    /// Write the tables of gRPC's messages, from the `.proto` files of the specification.
+    Protobuf,
     #[command(flatten)]
     Experiment(experiment::Experiment),
 }
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Task::Package => package::package(),
         Task::Book => book::book(),
         Task::Pictures => pictures::pictures(),
+        Task::Protobuf => protobuf::protobuf(),
         Task::Experiment(experiment) => return experiment::run(experiment),
     };
     match outcome {

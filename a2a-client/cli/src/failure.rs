@@ -138,13 +138,12 @@ impl Failure {
                     report(CARD_INVALID, 1, Some(VALIDATE_HINT))
                 }
                 Error::Unverified(_) => report(CARD_INVALID, 1, Some(UNVERIFIED_HINT)),
-                Error::Refused { .. }
-                | Error::NotA2a {
-                    status: 401 | 403, ..
-                } => match connected::has_card_credentials() {
-                    true => report(AUTH_FAILED, 4, Some(REFUSED_FOR_CARD_HINT)),
-                    false => report(CARD_NOT_FOUND, 3, Some(CLOSED_CARD_HINT)),
-                },
+                Error::Refused { .. } | Error::NotA2a { status: 401, .. } => {
+                    match connected::has_card_credentials() {
+                        true => report(AUTH_FAILED, 4, Some(REFUSED_FOR_CARD_HINT)),
+                        false => report(CARD_NOT_FOUND, 3, Some(CLOSED_CARD_HINT)),
+                    }
+                }
                 _ => report(CARD_NOT_FOUND, 3, Some(CARD_HINT)),
             },
             Self::Call(error) => call_report(error, has_credentials),

@@ -1,0 +1,59 @@
+//! Methods of the services.
+
+use a2a_types::ProtocolVersion;
+
+use crate::MessageType;
+use crate::tables::METHODS;
+
+/// Method of a gRPC service of A2A.
+#[derive(Debug)]
+pub struct Method {
+    /// Path of its requests, like `/lf.a2a.v1.A2AService/GetTask`.
+    pub(crate) path: &'static str,
+    pub(crate) version: ProtocolVersion,
+    pub(crate) request: &'static MessageType,
+    pub(crate) response: &'static MessageType,
+    pub(crate) is_stream: bool,
+}
+
+impl Method {
+    /// Returns the method whose requests have this path.
+    pub fn at(path: &str) -> Option<&'static Self> {
+        METHODS.iter().find(|method| method.path == path)
+    }
+
+    /// Returns the methods of all services.
+    pub fn all() -> &'static [Self] {
+        METHODS
+    }
+
+    /// Returns the path of its requests, like `/lf.a2a.v1.A2AService/GetTask`.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// Returns the name without that of the service, like `GetTask`.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Returns the protocol version of the service.
+    pub fn protocol_version(&self) -> ProtocolVersion {
+        self.version
+    }
+
+    /// Returns the type of its requests.
+    pub fn request(&self) -> &'static MessageType {
+        self.request
+    }
+
+    /// Returns the type of its responses.
+    pub fn response(&self) -> &'static MessageType {
+        self.response
+    }
+
+    /// Returns whether it answers with any number of responses.
+    pub fn is_stream(&self) -> bool {
+        self.is_stream
+    }
+}

@@ -1,0 +1,2981 @@
+//! Messages and methods of the `.proto` files. Written by `cargo xtask protobuf`.
+
+use a2a_types::ProtocolVersion;
+
+use crate::Method;
+use crate::schema::{Field, Kind, MessageType, Rule};
+
+static LF_A2A_V1_SEND_MESSAGE_CONFIGURATION: MessageType = MessageType {
+    name: "lf.a2a.v1.SendMessageConfiguration",
+    fields: &[
+        Field {
+            number: 1,
+            name: "acceptedOutputModes",
+            proto_name: "accepted_output_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 2,
+            name: "taskPushNotificationConfig",
+            proto_name: "task_push_notification_config",
+            kind: Kind::Message(&LF_A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "historyLength",
+            proto_name: "history_length",
+            kind: Kind::Int32,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "returnImmediately",
+            proto_name: "return_immediately",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_TASK: MessageType = MessageType {
+    name: "lf.a2a.v1.Task",
+    fields: &[
+        Field {
+            number: 1,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "status",
+            proto_name: "status",
+            kind: Kind::Message(&LF_A2A_V1_TASK_STATUS),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "artifacts",
+            proto_name: "artifacts",
+            kind: Kind::Message(&LF_A2A_V1_ARTIFACT),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 5,
+            name: "history",
+            proto_name: "history",
+            kind: Kind::Message(&LF_A2A_V1_MESSAGE),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 6,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_TASK_STATUS: MessageType = MessageType {
+    name: "lf.a2a.v1.TaskStatus",
+    fields: &[
+        Field {
+            number: 1,
+            name: "state",
+            proto_name: "state",
+            kind: Kind::Enum(LF_A2A_V1_TASK_STATE),
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "message",
+            kind: Kind::Message(&LF_A2A_V1_MESSAGE),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "timestamp",
+            proto_name: "timestamp",
+            kind: Kind::Timestamp,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_PART: MessageType = MessageType {
+    name: "lf.a2a.v1.Part",
+    fields: &[
+        Field {
+            number: 1,
+            name: "text",
+            proto_name: "text",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "raw",
+            proto_name: "raw",
+            kind: Kind::Bytes,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "data",
+            proto_name: "data",
+            kind: Kind::Value,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 5,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 6,
+            name: "filename",
+            proto_name: "filename",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 7,
+            name: "mediaType",
+            proto_name: "media_type",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_MESSAGE: MessageType = MessageType {
+    name: "lf.a2a.v1.Message",
+    fields: &[
+        Field {
+            number: 1,
+            name: "messageId",
+            proto_name: "message_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "role",
+            proto_name: "role",
+            kind: Kind::Enum(LF_A2A_V1_ROLE),
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 5,
+            name: "parts",
+            proto_name: "parts",
+            kind: Kind::Message(&LF_A2A_V1_PART),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 6,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 7,
+            name: "extensions",
+            proto_name: "extensions",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 8,
+            name: "referenceTaskIds",
+            proto_name: "reference_task_ids",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static LF_A2A_V1_ARTIFACT: MessageType = MessageType {
+    name: "lf.a2a.v1.Artifact",
+    fields: &[
+        Field {
+            number: 1,
+            name: "artifactId",
+            proto_name: "artifact_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "parts",
+            proto_name: "parts",
+            kind: Kind::Message(&LF_A2A_V1_PART),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 5,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 6,
+            name: "extensions",
+            proto_name: "extensions",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static LF_A2A_V1_TASK_STATUS_UPDATE_EVENT: MessageType = MessageType {
+    name: "lf.a2a.v1.TaskStatusUpdateEvent",
+    fields: &[
+        Field {
+            number: 1,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "status",
+            proto_name: "status",
+            kind: Kind::Message(&LF_A2A_V1_TASK_STATUS),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_TASK_ARTIFACT_UPDATE_EVENT: MessageType = MessageType {
+    name: "lf.a2a.v1.TaskArtifactUpdateEvent",
+    fields: &[
+        Field {
+            number: 1,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "artifact",
+            proto_name: "artifact",
+            kind: Kind::Message(&LF_A2A_V1_ARTIFACT),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "append",
+            proto_name: "append",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 5,
+            name: "lastChunk",
+            proto_name: "last_chunk",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 6,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_AUTHENTICATION_INFO: MessageType = MessageType {
+    name: "lf.a2a.v1.AuthenticationInfo",
+    fields: &[
+        Field {
+            number: 1,
+            name: "scheme",
+            proto_name: "scheme",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "credentials",
+            proto_name: "credentials",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_AGENT_INTERFACE: MessageType = MessageType {
+    name: "lf.a2a.v1.AgentInterface",
+    fields: &[
+        Field {
+            number: 1,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "protocolBinding",
+            proto_name: "protocol_binding",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "protocolVersion",
+            proto_name: "protocol_version",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_AGENT_CARD: MessageType = MessageType {
+    name: "lf.a2a.v1.AgentCard",
+    fields: &[
+        Field {
+            number: 1,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "supportedInterfaces",
+            proto_name: "supported_interfaces",
+            kind: Kind::Message(&LF_A2A_V1_AGENT_INTERFACE),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 4,
+            name: "provider",
+            proto_name: "provider",
+            kind: Kind::Message(&LF_A2A_V1_AGENT_PROVIDER),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 5,
+            name: "version",
+            proto_name: "version",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 6,
+            name: "documentationUrl",
+            proto_name: "documentation_url",
+            kind: Kind::Text,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 7,
+            name: "capabilities",
+            proto_name: "capabilities",
+            kind: Kind::Message(&LF_A2A_V1_AGENT_CAPABILITIES),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 8,
+            name: "securitySchemes",
+            proto_name: "security_schemes",
+            kind: Kind::Message(&LF_A2A_V1_SECURITY_SCHEME),
+            rule: Rule::Map,
+        },
+        Field {
+            number: 9,
+            name: "securityRequirements",
+            proto_name: "security_requirements",
+            kind: Kind::Message(&LF_A2A_V1_SECURITY_REQUIREMENT),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 10,
+            name: "defaultInputModes",
+            proto_name: "default_input_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 11,
+            name: "defaultOutputModes",
+            proto_name: "default_output_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 12,
+            name: "skills",
+            proto_name: "skills",
+            kind: Kind::Message(&LF_A2A_V1_AGENT_SKILL),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 13,
+            name: "signatures",
+            proto_name: "signatures",
+            kind: Kind::Message(&LF_A2A_V1_AGENT_CARD_SIGNATURE),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 14,
+            name: "iconUrl",
+            proto_name: "icon_url",
+            kind: Kind::Text,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_AGENT_PROVIDER: MessageType = MessageType {
+    name: "lf.a2a.v1.AgentProvider",
+    fields: &[
+        Field {
+            number: 1,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "organization",
+            proto_name: "organization",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_AGENT_CAPABILITIES: MessageType = MessageType {
+    name: "lf.a2a.v1.AgentCapabilities",
+    fields: &[
+        Field {
+            number: 1,
+            name: "streaming",
+            proto_name: "streaming",
+            kind: Kind::Bool,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 2,
+            name: "pushNotifications",
+            proto_name: "push_notifications",
+            kind: Kind::Bool,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "extensions",
+            proto_name: "extensions",
+            kind: Kind::Message(&LF_A2A_V1_AGENT_EXTENSION),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 4,
+            name: "extendedAgentCard",
+            proto_name: "extended_agent_card",
+            kind: Kind::Bool,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_AGENT_EXTENSION: MessageType = MessageType {
+    name: "lf.a2a.v1.AgentExtension",
+    fields: &[
+        Field {
+            number: 1,
+            name: "uri",
+            proto_name: "uri",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "required",
+            proto_name: "required",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "params",
+            proto_name: "params",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_AGENT_SKILL: MessageType = MessageType {
+    name: "lf.a2a.v1.AgentSkill",
+    fields: &[
+        Field {
+            number: 1,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "tags",
+            proto_name: "tags",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 5,
+            name: "examples",
+            proto_name: "examples",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 6,
+            name: "inputModes",
+            proto_name: "input_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 7,
+            name: "outputModes",
+            proto_name: "output_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 8,
+            name: "securityRequirements",
+            proto_name: "security_requirements",
+            kind: Kind::Message(&LF_A2A_V1_SECURITY_REQUIREMENT),
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static LF_A2A_V1_AGENT_CARD_SIGNATURE: MessageType = MessageType {
+    name: "lf.a2a.v1.AgentCardSignature",
+    fields: &[
+        Field {
+            number: 1,
+            name: "protected",
+            proto_name: "protected",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "signature",
+            proto_name: "signature",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "header",
+            proto_name: "header",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG: MessageType = MessageType {
+    name: "lf.a2a.v1.TaskPushNotificationConfig",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 5,
+            name: "token",
+            proto_name: "token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 6,
+            name: "authentication",
+            proto_name: "authentication",
+            kind: Kind::Message(&LF_A2A_V1_AUTHENTICATION_INFO),
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_STRING_LIST: MessageType = MessageType {
+    name: "lf.a2a.v1.StringList",
+    fields: &[Field {
+        number: 1,
+        name: "list",
+        proto_name: "list",
+        kind: Kind::Text,
+        rule: Rule::Repeated,
+    }],
+};
+
+static LF_A2A_V1_SECURITY_REQUIREMENT: MessageType = MessageType {
+    name: "lf.a2a.v1.SecurityRequirement",
+    fields: &[Field {
+        number: 1,
+        name: "schemes",
+        proto_name: "schemes",
+        kind: Kind::Message(&LF_A2A_V1_STRING_LIST),
+        rule: Rule::Map,
+    }],
+};
+
+static LF_A2A_V1_SECURITY_SCHEME: MessageType = MessageType {
+    name: "lf.a2a.v1.SecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "apiKeySecurityScheme",
+            proto_name: "api_key_security_scheme",
+            kind: Kind::Message(&LF_A2A_V1_APIKEY_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "httpAuthSecurityScheme",
+            proto_name: "http_auth_security_scheme",
+            kind: Kind::Message(&LF_A2A_V1_HTTPAUTH_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "oauth2SecurityScheme",
+            proto_name: "oauth2_security_scheme",
+            kind: Kind::Message(&LF_A2A_V1_OAUTH2_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "openIdConnectSecurityScheme",
+            proto_name: "open_id_connect_security_scheme",
+            kind: Kind::Message(&LF_A2A_V1_OPEN_ID_CONNECT_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 5,
+            name: "mtlsSecurityScheme",
+            proto_name: "mtls_security_scheme",
+            kind: Kind::Message(&LF_A2A_V1_MUTUAL_TLS_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static LF_A2A_V1_APIKEY_SECURITY_SCHEME: MessageType = MessageType {
+    name: "lf.a2a.v1.APIKeySecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "location",
+            proto_name: "location",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_HTTPAUTH_SECURITY_SCHEME: MessageType = MessageType {
+    name: "lf.a2a.v1.HTTPAuthSecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "scheme",
+            proto_name: "scheme",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "bearerFormat",
+            proto_name: "bearer_format",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_OAUTH2_SECURITY_SCHEME: MessageType = MessageType {
+    name: "lf.a2a.v1.OAuth2SecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "flows",
+            proto_name: "flows",
+            kind: Kind::Message(&LF_A2A_V1_OAUTH_FLOWS),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "oauth2MetadataUrl",
+            proto_name: "oauth2_metadata_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_OPEN_ID_CONNECT_SECURITY_SCHEME: MessageType = MessageType {
+    name: "lf.a2a.v1.OpenIdConnectSecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "openIdConnectUrl",
+            proto_name: "open_id_connect_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_MUTUAL_TLS_SECURITY_SCHEME: MessageType = MessageType {
+    name: "lf.a2a.v1.MutualTlsSecurityScheme",
+    fields: &[Field {
+        number: 1,
+        name: "description",
+        proto_name: "description",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static LF_A2A_V1_OAUTH_FLOWS: MessageType = MessageType {
+    name: "lf.a2a.v1.OAuthFlows",
+    fields: &[
+        Field {
+            number: 1,
+            name: "authorizationCode",
+            proto_name: "authorization_code",
+            kind: Kind::Message(&LF_A2A_V1_AUTHORIZATION_CODE_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "clientCredentials",
+            proto_name: "client_credentials",
+            kind: Kind::Message(&LF_A2A_V1_CLIENT_CREDENTIALS_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "implicit",
+            proto_name: "implicit",
+            kind: Kind::Message(&LF_A2A_V1_IMPLICIT_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "password",
+            proto_name: "password",
+            kind: Kind::Message(&LF_A2A_V1_PASSWORD_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 5,
+            name: "deviceCode",
+            proto_name: "device_code",
+            kind: Kind::Message(&LF_A2A_V1_DEVICE_CODE_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static LF_A2A_V1_AUTHORIZATION_CODE_OAUTH_FLOW: MessageType = MessageType {
+    name: "lf.a2a.v1.AuthorizationCodeOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "authorizationUrl",
+            proto_name: "authorization_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "tokenUrl",
+            proto_name: "token_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+        Field {
+            number: 5,
+            name: "pkceRequired",
+            proto_name: "pkce_required",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_CLIENT_CREDENTIALS_OAUTH_FLOW: MessageType = MessageType {
+    name: "lf.a2a.v1.ClientCredentialsOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tokenUrl",
+            proto_name: "token_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static LF_A2A_V1_IMPLICIT_OAUTH_FLOW: MessageType = MessageType {
+    name: "lf.a2a.v1.ImplicitOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "authorizationUrl",
+            proto_name: "authorization_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static LF_A2A_V1_PASSWORD_OAUTH_FLOW: MessageType = MessageType {
+    name: "lf.a2a.v1.PasswordOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tokenUrl",
+            proto_name: "token_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static LF_A2A_V1_DEVICE_CODE_OAUTH_FLOW: MessageType = MessageType {
+    name: "lf.a2a.v1.DeviceCodeOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "deviceAuthorizationUrl",
+            proto_name: "device_authorization_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "tokenUrl",
+            proto_name: "token_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static LF_A2A_V1_SEND_MESSAGE_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.SendMessageRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "message",
+            kind: Kind::Message(&LF_A2A_V1_MESSAGE),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "configuration",
+            proto_name: "configuration",
+            kind: Kind::Message(&LF_A2A_V1_SEND_MESSAGE_CONFIGURATION),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_GET_TASK_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.GetTaskRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "historyLength",
+            proto_name: "history_length",
+            kind: Kind::Int32,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_LIST_TASKS_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.ListTasksRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "status",
+            proto_name: "status",
+            kind: Kind::Enum(LF_A2A_V1_TASK_STATE),
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "pageSize",
+            proto_name: "page_size",
+            kind: Kind::Int32,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 5,
+            name: "pageToken",
+            proto_name: "page_token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 6,
+            name: "historyLength",
+            proto_name: "history_length",
+            kind: Kind::Int32,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 7,
+            name: "statusTimestampAfter",
+            proto_name: "status_timestamp_after",
+            kind: Kind::Timestamp,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 8,
+            name: "includeArtifacts",
+            proto_name: "include_artifacts",
+            kind: Kind::Bool,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_LIST_TASKS_RESPONSE: MessageType = MessageType {
+    name: "lf.a2a.v1.ListTasksResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tasks",
+            proto_name: "tasks",
+            kind: Kind::Message(&LF_A2A_V1_TASK),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 2,
+            name: "nextPageToken",
+            proto_name: "next_page_token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "pageSize",
+            proto_name: "page_size",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "totalSize",
+            proto_name: "total_size",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_CANCEL_TASK_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.CancelTaskRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_GET_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.GetTaskPushNotificationConfigRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_DELETE_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.DeleteTaskPushNotificationConfigRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_SUBSCRIBE_TO_TASK_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.SubscribeToTaskRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIGS_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.ListTaskPushNotificationConfigsRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "pageSize",
+            proto_name: "page_size",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "pageToken",
+            proto_name: "page_token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "tenant",
+            proto_name: "tenant",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static LF_A2A_V1_GET_EXTENDED_AGENT_CARD_REQUEST: MessageType = MessageType {
+    name: "lf.a2a.v1.GetExtendedAgentCardRequest",
+    fields: &[Field {
+        number: 1,
+        name: "tenant",
+        proto_name: "tenant",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static LF_A2A_V1_SEND_MESSAGE_RESPONSE: MessageType = MessageType {
+    name: "lf.a2a.v1.SendMessageResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "task",
+            proto_name: "task",
+            kind: Kind::Message(&LF_A2A_V1_TASK),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "message",
+            kind: Kind::Message(&LF_A2A_V1_MESSAGE),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static LF_A2A_V1_STREAM_RESPONSE: MessageType = MessageType {
+    name: "lf.a2a.v1.StreamResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "task",
+            proto_name: "task",
+            kind: Kind::Message(&LF_A2A_V1_TASK),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "message",
+            kind: Kind::Message(&LF_A2A_V1_MESSAGE),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "statusUpdate",
+            proto_name: "status_update",
+            kind: Kind::Message(&LF_A2A_V1_TASK_STATUS_UPDATE_EVENT),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "artifactUpdate",
+            proto_name: "artifact_update",
+            kind: Kind::Message(&LF_A2A_V1_TASK_ARTIFACT_UPDATE_EVENT),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static LF_A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIGS_RESPONSE: MessageType = MessageType {
+    name: "lf.a2a.v1.ListTaskPushNotificationConfigsResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "configs",
+            proto_name: "configs",
+            kind: Kind::Message(&LF_A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 2,
+            name: "nextPageToken",
+            proto_name: "next_page_token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+const LF_A2A_V1_ROLE: &[(i32, &str)] =
+    &[(0, "ROLE_UNSPECIFIED"), (1, "ROLE_USER"), (2, "ROLE_AGENT")];
+
+const LF_A2A_V1_TASK_STATE: &[(i32, &str)] = &[
+    (0, "TASK_STATE_UNSPECIFIED"),
+    (1, "TASK_STATE_SUBMITTED"),
+    (2, "TASK_STATE_WORKING"),
+    (3, "TASK_STATE_COMPLETED"),
+    (4, "TASK_STATE_FAILED"),
+    (5, "TASK_STATE_CANCELED"),
+    (6, "TASK_STATE_INPUT_REQUIRED"),
+    (7, "TASK_STATE_REJECTED"),
+    (8, "TASK_STATE_AUTH_REQUIRED"),
+];
+
+static A2A_V1_SEND_MESSAGE_CONFIGURATION: MessageType = MessageType {
+    name: "a2a.v1.SendMessageConfiguration",
+    fields: &[
+        Field {
+            number: 1,
+            name: "acceptedOutputModes",
+            proto_name: "accepted_output_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 2,
+            name: "pushNotification",
+            proto_name: "push_notification",
+            kind: Kind::Message(&A2A_V1_PUSH_NOTIFICATION_CONFIG),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "historyLength",
+            proto_name: "history_length",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "blocking",
+            proto_name: "blocking",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_TASK: MessageType = MessageType {
+    name: "a2a.v1.Task",
+    fields: &[
+        Field {
+            number: 1,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "status",
+            proto_name: "status",
+            kind: Kind::Message(&A2A_V1_TASK_STATUS),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "artifacts",
+            proto_name: "artifacts",
+            kind: Kind::Message(&A2A_V1_ARTIFACT),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 5,
+            name: "history",
+            proto_name: "history",
+            kind: Kind::Message(&A2A_V1_MESSAGE),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 6,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_TASK_STATUS: MessageType = MessageType {
+    name: "a2a.v1.TaskStatus",
+    fields: &[
+        Field {
+            number: 1,
+            name: "state",
+            proto_name: "state",
+            kind: Kind::Enum(A2A_V1_TASK_STATE),
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "update",
+            kind: Kind::Message(&A2A_V1_MESSAGE),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "timestamp",
+            proto_name: "timestamp",
+            kind: Kind::Timestamp,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_PART: MessageType = MessageType {
+    name: "a2a.v1.Part",
+    fields: &[
+        Field {
+            number: 1,
+            name: "text",
+            proto_name: "text",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "file",
+            proto_name: "file",
+            kind: Kind::Message(&A2A_V1_FILE_PART),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "data",
+            proto_name: "data",
+            kind: Kind::Message(&A2A_V1_DATA_PART),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static A2A_V1_FILE_PART: MessageType = MessageType {
+    name: "a2a.v1.FilePart",
+    fields: &[
+        Field {
+            number: 1,
+            name: "fileWithUri",
+            proto_name: "file_with_uri",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "fileWithBytes",
+            proto_name: "file_with_bytes",
+            kind: Kind::Bytes,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "mimeType",
+            proto_name: "mime_type",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_DATA_PART: MessageType = MessageType {
+    name: "a2a.v1.DataPart",
+    fields: &[Field {
+        number: 1,
+        name: "data",
+        proto_name: "data",
+        kind: Kind::Struct,
+        rule: Rule::Explicit,
+    }],
+};
+
+static A2A_V1_MESSAGE: MessageType = MessageType {
+    name: "a2a.v1.Message",
+    fields: &[
+        Field {
+            number: 1,
+            name: "messageId",
+            proto_name: "message_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "role",
+            proto_name: "role",
+            kind: Kind::Enum(A2A_V1_ROLE),
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 5,
+            name: "content",
+            proto_name: "content",
+            kind: Kind::Message(&A2A_V1_PART),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 6,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 7,
+            name: "extensions",
+            proto_name: "extensions",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static A2A_V1_ARTIFACT: MessageType = MessageType {
+    name: "a2a.v1.Artifact",
+    fields: &[
+        Field {
+            number: 1,
+            name: "artifactId",
+            proto_name: "artifact_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 5,
+            name: "parts",
+            proto_name: "parts",
+            kind: Kind::Message(&A2A_V1_PART),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 6,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 7,
+            name: "extensions",
+            proto_name: "extensions",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static A2A_V1_TASK_STATUS_UPDATE_EVENT: MessageType = MessageType {
+    name: "a2a.v1.TaskStatusUpdateEvent",
+    fields: &[
+        Field {
+            number: 1,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "status",
+            proto_name: "status",
+            kind: Kind::Message(&A2A_V1_TASK_STATUS),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "final",
+            proto_name: "final",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 5,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_TASK_ARTIFACT_UPDATE_EVENT: MessageType = MessageType {
+    name: "a2a.v1.TaskArtifactUpdateEvent",
+    fields: &[
+        Field {
+            number: 1,
+            name: "taskId",
+            proto_name: "task_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "contextId",
+            proto_name: "context_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "artifact",
+            proto_name: "artifact",
+            kind: Kind::Message(&A2A_V1_ARTIFACT),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "append",
+            proto_name: "append",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 5,
+            name: "lastChunk",
+            proto_name: "last_chunk",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 6,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_PUSH_NOTIFICATION_CONFIG: MessageType = MessageType {
+    name: "a2a.v1.PushNotificationConfig",
+    fields: &[
+        Field {
+            number: 1,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "token",
+            proto_name: "token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "authentication",
+            proto_name: "authentication",
+            kind: Kind::Message(&A2A_V1_AUTHENTICATION_INFO),
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_AUTHENTICATION_INFO: MessageType = MessageType {
+    name: "a2a.v1.AuthenticationInfo",
+    fields: &[
+        Field {
+            number: 1,
+            name: "schemes",
+            proto_name: "schemes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 2,
+            name: "credentials",
+            proto_name: "credentials",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_AGENT_INTERFACE: MessageType = MessageType {
+    name: "a2a.v1.AgentInterface",
+    fields: &[
+        Field {
+            number: 1,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "transport",
+            proto_name: "transport",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_AGENT_CARD: MessageType = MessageType {
+    name: "a2a.v1.AgentCard",
+    fields: &[
+        Field {
+            number: 1,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "provider",
+            proto_name: "provider",
+            kind: Kind::Message(&A2A_V1_AGENT_PROVIDER),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 5,
+            name: "version",
+            proto_name: "version",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 6,
+            name: "documentationUrl",
+            proto_name: "documentation_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 7,
+            name: "capabilities",
+            proto_name: "capabilities",
+            kind: Kind::Message(&A2A_V1_AGENT_CAPABILITIES),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 8,
+            name: "securitySchemes",
+            proto_name: "security_schemes",
+            kind: Kind::Message(&A2A_V1_SECURITY_SCHEME),
+            rule: Rule::Map,
+        },
+        Field {
+            number: 9,
+            name: "security",
+            proto_name: "security",
+            kind: Kind::Message(&A2A_V1_SECURITY),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 10,
+            name: "defaultInputModes",
+            proto_name: "default_input_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 11,
+            name: "defaultOutputModes",
+            proto_name: "default_output_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 12,
+            name: "skills",
+            proto_name: "skills",
+            kind: Kind::Message(&A2A_V1_AGENT_SKILL),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 13,
+            name: "supportsAuthenticatedExtendedCard",
+            proto_name: "supports_authenticated_extended_card",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 14,
+            name: "preferredTransport",
+            proto_name: "preferred_transport",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 15,
+            name: "additionalInterfaces",
+            proto_name: "additional_interfaces",
+            kind: Kind::Message(&A2A_V1_AGENT_INTERFACE),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 16,
+            name: "protocolVersion",
+            proto_name: "protocol_version",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 17,
+            name: "signatures",
+            proto_name: "signatures",
+            kind: Kind::Message(&A2A_V1_AGENT_CARD_SIGNATURE),
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static A2A_V1_AGENT_PROVIDER: MessageType = MessageType {
+    name: "a2a.v1.AgentProvider",
+    fields: &[
+        Field {
+            number: 1,
+            name: "url",
+            proto_name: "url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "organization",
+            proto_name: "organization",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_AGENT_CAPABILITIES: MessageType = MessageType {
+    name: "a2a.v1.AgentCapabilities",
+    fields: &[
+        Field {
+            number: 1,
+            name: "streaming",
+            proto_name: "streaming",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "pushNotifications",
+            proto_name: "push_notifications",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "extensions",
+            proto_name: "extensions",
+            kind: Kind::Message(&A2A_V1_AGENT_EXTENSION),
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static A2A_V1_AGENT_EXTENSION: MessageType = MessageType {
+    name: "a2a.v1.AgentExtension",
+    fields: &[
+        Field {
+            number: 1,
+            name: "uri",
+            proto_name: "uri",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "required",
+            proto_name: "required",
+            kind: Kind::Bool,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "params",
+            proto_name: "params",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_AGENT_SKILL: MessageType = MessageType {
+    name: "a2a.v1.AgentSkill",
+    fields: &[
+        Field {
+            number: 1,
+            name: "id",
+            proto_name: "id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "tags",
+            proto_name: "tags",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 5,
+            name: "examples",
+            proto_name: "examples",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 6,
+            name: "inputModes",
+            proto_name: "input_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 7,
+            name: "outputModes",
+            proto_name: "output_modes",
+            kind: Kind::Text,
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 8,
+            name: "security",
+            proto_name: "security",
+            kind: Kind::Message(&A2A_V1_SECURITY),
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static A2A_V1_AGENT_CARD_SIGNATURE: MessageType = MessageType {
+    name: "a2a.v1.AgentCardSignature",
+    fields: &[
+        Field {
+            number: 1,
+            name: "protected",
+            proto_name: "protected",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "signature",
+            proto_name: "signature",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "header",
+            proto_name: "header",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG: MessageType = MessageType {
+    name: "a2a.v1.TaskPushNotificationConfig",
+    fields: &[
+        Field {
+            number: 1,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "pushNotificationConfig",
+            proto_name: "push_notification_config",
+            kind: Kind::Message(&A2A_V1_PUSH_NOTIFICATION_CONFIG),
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_STRING_LIST: MessageType = MessageType {
+    name: "a2a.v1.StringList",
+    fields: &[Field {
+        number: 1,
+        name: "list",
+        proto_name: "list",
+        kind: Kind::Text,
+        rule: Rule::Repeated,
+    }],
+};
+
+static A2A_V1_SECURITY: MessageType = MessageType {
+    name: "a2a.v1.Security",
+    fields: &[Field {
+        number: 1,
+        name: "schemes",
+        proto_name: "schemes",
+        kind: Kind::Message(&A2A_V1_STRING_LIST),
+        rule: Rule::Map,
+    }],
+};
+
+static A2A_V1_SECURITY_SCHEME: MessageType = MessageType {
+    name: "a2a.v1.SecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "apiKeySecurityScheme",
+            proto_name: "api_key_security_scheme",
+            kind: Kind::Message(&A2A_V1_APIKEY_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "httpAuthSecurityScheme",
+            proto_name: "http_auth_security_scheme",
+            kind: Kind::Message(&A2A_V1_HTTPAUTH_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "oauth2SecurityScheme",
+            proto_name: "oauth2_security_scheme",
+            kind: Kind::Message(&A2A_V1_OAUTH2_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "openIdConnectSecurityScheme",
+            proto_name: "open_id_connect_security_scheme",
+            kind: Kind::Message(&A2A_V1_OPEN_ID_CONNECT_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 5,
+            name: "mtlsSecurityScheme",
+            proto_name: "mtls_security_scheme",
+            kind: Kind::Message(&A2A_V1_MUTUAL_TLS_SECURITY_SCHEME),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static A2A_V1_APIKEY_SECURITY_SCHEME: MessageType = MessageType {
+    name: "a2a.v1.APIKeySecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "location",
+            proto_name: "location",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_HTTPAUTH_SECURITY_SCHEME: MessageType = MessageType {
+    name: "a2a.v1.HTTPAuthSecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "scheme",
+            proto_name: "scheme",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "bearerFormat",
+            proto_name: "bearer_format",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_OAUTH2_SECURITY_SCHEME: MessageType = MessageType {
+    name: "a2a.v1.OAuth2SecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "flows",
+            proto_name: "flows",
+            kind: Kind::Message(&A2A_V1_OAUTH_FLOWS),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "oauth2MetadataUrl",
+            proto_name: "oauth2_metadata_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_OPEN_ID_CONNECT_SECURITY_SCHEME: MessageType = MessageType {
+    name: "a2a.v1.OpenIdConnectSecurityScheme",
+    fields: &[
+        Field {
+            number: 1,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "openIdConnectUrl",
+            proto_name: "open_id_connect_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_MUTUAL_TLS_SECURITY_SCHEME: MessageType = MessageType {
+    name: "a2a.v1.MutualTlsSecurityScheme",
+    fields: &[Field {
+        number: 1,
+        name: "description",
+        proto_name: "description",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static A2A_V1_OAUTH_FLOWS: MessageType = MessageType {
+    name: "a2a.v1.OAuthFlows",
+    fields: &[
+        Field {
+            number: 1,
+            name: "authorizationCode",
+            proto_name: "authorization_code",
+            kind: Kind::Message(&A2A_V1_AUTHORIZATION_CODE_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "clientCredentials",
+            proto_name: "client_credentials",
+            kind: Kind::Message(&A2A_V1_CLIENT_CREDENTIALS_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "implicit",
+            proto_name: "implicit",
+            kind: Kind::Message(&A2A_V1_IMPLICIT_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "password",
+            proto_name: "password",
+            kind: Kind::Message(&A2A_V1_PASSWORD_OAUTH_FLOW),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static A2A_V1_AUTHORIZATION_CODE_OAUTH_FLOW: MessageType = MessageType {
+    name: "a2a.v1.AuthorizationCodeOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "authorizationUrl",
+            proto_name: "authorization_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "tokenUrl",
+            proto_name: "token_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 4,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static A2A_V1_CLIENT_CREDENTIALS_OAUTH_FLOW: MessageType = MessageType {
+    name: "a2a.v1.ClientCredentialsOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tokenUrl",
+            proto_name: "token_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static A2A_V1_IMPLICIT_OAUTH_FLOW: MessageType = MessageType {
+    name: "a2a.v1.ImplicitOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "authorizationUrl",
+            proto_name: "authorization_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static A2A_V1_PASSWORD_OAUTH_FLOW: MessageType = MessageType {
+    name: "a2a.v1.PasswordOAuthFlow",
+    fields: &[
+        Field {
+            number: 1,
+            name: "tokenUrl",
+            proto_name: "token_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "refreshUrl",
+            proto_name: "refresh_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "scopes",
+            proto_name: "scopes",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static A2A_V1_SEND_MESSAGE_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.SendMessageRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "message",
+            proto_name: "request",
+            kind: Kind::Message(&A2A_V1_MESSAGE),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 2,
+            name: "configuration",
+            proto_name: "configuration",
+            kind: Kind::Message(&A2A_V1_SEND_MESSAGE_CONFIGURATION),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 3,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Struct,
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_GET_TASK_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.GetTaskRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "name",
+            proto_name: "name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "historyLength",
+            proto_name: "history_length",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_CANCEL_TASK_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.CancelTaskRequest",
+    fields: &[Field {
+        number: 1,
+        name: "name",
+        proto_name: "name",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static A2A_V1_GET_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.GetTaskPushNotificationConfigRequest",
+    fields: &[Field {
+        number: 1,
+        name: "name",
+        proto_name: "name",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static A2A_V1_DELETE_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.DeleteTaskPushNotificationConfigRequest",
+    fields: &[Field {
+        number: 1,
+        name: "name",
+        proto_name: "name",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static A2A_V1_CREATE_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.CreateTaskPushNotificationConfigRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "parent",
+            proto_name: "parent",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "configId",
+            proto_name: "config_id",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "config",
+            proto_name: "config",
+            kind: Kind::Message(&A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG),
+            rule: Rule::Explicit,
+        },
+    ],
+};
+
+static A2A_V1_TASK_SUBSCRIPTION_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.TaskSubscriptionRequest",
+    fields: &[Field {
+        number: 1,
+        name: "name",
+        proto_name: "name",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.ListTaskPushNotificationConfigRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "parent",
+            proto_name: "parent",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "pageSize",
+            proto_name: "page_size",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "pageToken",
+            proto_name: "page_token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static A2A_V1_GET_AGENT_CARD_REQUEST: MessageType = MessageType {
+    name: "a2a.v1.GetAgentCardRequest",
+    fields: &[],
+};
+
+static A2A_V1_SEND_MESSAGE_RESPONSE: MessageType = MessageType {
+    name: "a2a.v1.SendMessageResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "task",
+            proto_name: "task",
+            kind: Kind::Message(&A2A_V1_TASK),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "msg",
+            kind: Kind::Message(&A2A_V1_MESSAGE),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static A2A_V1_STREAM_RESPONSE: MessageType = MessageType {
+    name: "a2a.v1.StreamResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "task",
+            proto_name: "task",
+            kind: Kind::Message(&A2A_V1_TASK),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "msg",
+            kind: Kind::Message(&A2A_V1_MESSAGE),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 3,
+            name: "statusUpdate",
+            proto_name: "status_update",
+            kind: Kind::Message(&A2A_V1_TASK_STATUS_UPDATE_EVENT),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "artifactUpdate",
+            proto_name: "artifact_update",
+            kind: Kind::Message(&A2A_V1_TASK_ARTIFACT_UPDATE_EVENT),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIG_RESPONSE: MessageType = MessageType {
+    name: "a2a.v1.ListTaskPushNotificationConfigResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "configs",
+            proto_name: "configs",
+            kind: Kind::Message(&A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG),
+            rule: Rule::Repeated,
+        },
+        Field {
+            number: 2,
+            name: "nextPageToken",
+            proto_name: "next_page_token",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+const A2A_V1_ROLE: &[(i32, &str)] = &[(0, "ROLE_UNSPECIFIED"), (1, "ROLE_USER"), (2, "ROLE_AGENT")];
+
+const A2A_V1_TASK_STATE: &[(i32, &str)] = &[
+    (0, "TASK_STATE_UNSPECIFIED"),
+    (1, "TASK_STATE_SUBMITTED"),
+    (2, "TASK_STATE_WORKING"),
+    (3, "TASK_STATE_COMPLETED"),
+    (4, "TASK_STATE_FAILED"),
+    (5, "TASK_STATE_CANCELLED"),
+    (6, "TASK_STATE_INPUT_REQUIRED"),
+    (7, "TASK_STATE_REJECTED"),
+    (8, "TASK_STATE_AUTH_REQUIRED"),
+];
+
+static GOOGLE_PROTOBUF_EMPTY: MessageType = MessageType {
+    name: "google.protobuf.Empty",
+    fields: &[],
+};
+
+pub(crate) static METHODS: &[Method] = &[
+    Method {
+        path: "/lf.a2a.v1.A2AService/SendMessage",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_SEND_MESSAGE_REQUEST,
+        response: &LF_A2A_V1_SEND_MESSAGE_RESPONSE,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/SendStreamingMessage",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_SEND_MESSAGE_REQUEST,
+        response: &LF_A2A_V1_STREAM_RESPONSE,
+        is_stream: true,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/GetTask",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_GET_TASK_REQUEST,
+        response: &LF_A2A_V1_TASK,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/ListTasks",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_LIST_TASKS_REQUEST,
+        response: &LF_A2A_V1_LIST_TASKS_RESPONSE,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/CancelTask",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_CANCEL_TASK_REQUEST,
+        response: &LF_A2A_V1_TASK,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/SubscribeToTask",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_SUBSCRIBE_TO_TASK_REQUEST,
+        response: &LF_A2A_V1_STREAM_RESPONSE,
+        is_stream: true,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG,
+        response: &LF_A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_GET_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST,
+        response: &LF_A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIGS_REQUEST,
+        response: &LF_A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIGS_RESPONSE,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_GET_EXTENDED_AGENT_CARD_REQUEST,
+        response: &LF_A2A_V1_AGENT_CARD,
+        is_stream: false,
+    },
+    Method {
+        path: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+        version: ProtocolVersion::V1_0,
+        request: &LF_A2A_V1_DELETE_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST,
+        response: &GOOGLE_PROTOBUF_EMPTY,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/SendMessage",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_SEND_MESSAGE_REQUEST,
+        response: &A2A_V1_SEND_MESSAGE_RESPONSE,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/SendStreamingMessage",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_SEND_MESSAGE_REQUEST,
+        response: &A2A_V1_STREAM_RESPONSE,
+        is_stream: true,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/GetTask",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_GET_TASK_REQUEST,
+        response: &A2A_V1_TASK,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/CancelTask",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_CANCEL_TASK_REQUEST,
+        response: &A2A_V1_TASK,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/TaskSubscription",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_TASK_SUBSCRIPTION_REQUEST,
+        response: &A2A_V1_STREAM_RESPONSE,
+        is_stream: true,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_CREATE_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST,
+        response: &A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_GET_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST,
+        response: &A2A_V1_TASK_PUSH_NOTIFICATION_CONFIG,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST,
+        response: &A2A_V1_LIST_TASK_PUSH_NOTIFICATION_CONFIG_RESPONSE,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/GetAgentCard",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_GET_AGENT_CARD_REQUEST,
+        response: &A2A_V1_AGENT_CARD,
+        is_stream: false,
+    },
+    Method {
+        path: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+        version: ProtocolVersion::V0_3,
+        request: &A2A_V1_DELETE_TASK_PUSH_NOTIFICATION_CONFIG_REQUEST,
+        response: &GOOGLE_PROTOBUF_EMPTY,
+        is_stream: false,
+    },
+];
