@@ -79,8 +79,7 @@ async fn ask(turn: &Turn, notes: &str, to_do: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Appends the lines one after the other to the lines that are written already, until the caller cancels the
-/// task.
+/// Appends lines to those of the artifact, one after the other, until the caller cancels the task.
 async fn write(turn: &Turn, lines: &[String]) -> Result<(), Failure> {
     turn.working(format!("writing {} lines", lines.len()))
         .await?;

@@ -230,6 +230,13 @@ impl Turn {
             .await
     }
 
+    /// Fails the task, with a reason for the caller. The reason of an error that [`Agent::run`](crate::Agent::run) returns
+    /// goes to the log alone.
+    pub async fn fail(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
+        self.status(TaskState::Failed, Some(Message::agent(text)))
+            .await
+    }
+
     /// Gives the task a status.
     pub fn status(
         &self,
@@ -403,6 +410,11 @@ impl<'t> ArtifactBuilder<'t> {
     /// Adds text.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.part(Part::text(text))
+    }
+
+    /// Adds structured data.
+    pub fn data(self, data: impl Into<serde_json::Value>) -> Self {
+        self.part(Part::data(data))
     }
 
     /// Adds a part.

@@ -49,12 +49,15 @@ impl Server {
         self.http().bind(address).await
     }
 
-    /// Serves at an address until the process ends; to anyone, so that it must be a loopback
-    /// address, which only this machine reaches. [`Server::http`] leads to authenticators and more.
+    /// Serves at an address until the process ends. Without an authenticator it must be a loopback address, which only
+    /// this machine reaches. For the URL, and for a signal to stop that lets turns end, use [`bind`](Self::bind) and
+    /// [`BoundServer::run`].
     ///
     /// Errors: the errors of [`bind`](Self::bind) and [`BoundServer::run`].
     pub async fn serve(&self, address: impl ToSocketAddrs) -> io::Result<()> {
-        self.bind(address).await?.run(std::future::pending()).await
+        let bound = self.bind(address).await?;
+        tracing::info!(url = bound.url(), "serving");
+        bound.run(std::future::pending()).await
     }
 }
 
