@@ -28,6 +28,11 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
         "connections carry other protocols, too",
     ),
     (
+        &["agent2agent-protobuf"],
+        &["tokio", "hyper", "http", "agent2agent-jsonrpc"],
+        "encodings do no I/O",
+    ),
+    (
         &["agent2agent-transport"],
         &["agent2agent-client", "agent2agent-server"],
         "both ends stand on the transport",
