@@ -22,7 +22,7 @@ pub(crate) fn protobuf() -> Result<(), String> {
     let mut tables =
         "//! Messages and methods of the `.proto` files. Written by `cargo xtask protobuf`.\n\n\
         use a2a_types::ProtocolVersion;\n\n\
-        use crate::Method;\nuse crate::schema::{Field, Kind, MessageType, Rule};\n"
+        use crate::schema::{Field, Kind, MessageType, Method, Rule};\n"
             .to_owned();
     let mut methods = String::new();
     for (file, version) in FILES {

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use crate::InvalidMessage;
+use crate::invalid_message::InvalidMessage;
 use crate::schema::{Field, Kind, MessageType, Rule};
 
 type Result<T> = std::result::Result<T, InvalidMessage>;

@@ -10,7 +10,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::InvalidMessage;
+use crate::invalid_message::InvalidMessage;
 use crate::schema::{Field, Kind, MessageType, Rule};
 
 pub(crate) fn to_protobuf(

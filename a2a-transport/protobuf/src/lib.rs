@@ -13,34 +13,11 @@
 
 mod decode;
 mod encode;
+mod invalid_message;
+mod message_type;
 mod method;
 mod schema;
 mod tables;
 
-pub use self::method::Method;
-pub use self::schema::MessageType;
-
-/// Reason for which a message cannot be converted.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{path}: {problem}")]
-pub struct InvalidMessage {
-    /// Place in the message, as in its JSON: `$.message.parts[0]`.
-    pub path: String,
-    /// Problem there, and what was expected.
-    pub problem: String,
-}
-
-impl InvalidMessage {
-    fn new(problem: impl Into<String>) -> Self {
-        Self {
-            path: "$".to_owned(),
-            problem: problem.into(),
-        }
-    }
-
-    /// Returns the error as one of the message that has this member.
-    fn within(mut self, member: &str) -> Self {
-        self.path = format!("${member}{}", &self.path[1..]);
-        self
-    }
-}
+pub use self::invalid_message::InvalidMessage;
+pub use self::schema::{MessageType, Method};

@@ -2,19 +2,8 @@
 
 use a2a_types::ProtocolVersion;
 
-use crate::MessageType;
+use crate::schema::{MessageType, Method};
 use crate::tables::METHODS;
-
-/// Method of a gRPC service of A2A.
-#[derive(Debug)]
-pub struct Method {
-    /// Path of its requests, like `/lf.a2a.v1.A2AService/GetTask`.
-    pub(crate) path: &'static str,
-    pub(crate) version: ProtocolVersion,
-    pub(crate) request: &'static MessageType,
-    pub(crate) response: &'static MessageType,
-    pub(crate) is_stream: bool,
-}
 
 impl Method {
     /// Returns the method whose requests have this path.

@@ -1,8 +1,6 @@
-//! Types of messages, as the tables have them.
+//! Types of messages and methods, as the tables have them.
 
-use crate::InvalidMessage;
-use crate::decode;
-use crate::encode;
+use a2a_types::ProtocolVersion;
 
 /// Type of a message.
 #[derive(Debug)]
@@ -13,25 +11,15 @@ pub struct MessageType {
     pub(crate) fields: &'static [Field],
 }
 
-impl MessageType {
-    /// Returns the full name, like `lf.a2a.v1.Task`.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Converts a message to JSON. Unknown fields are skipped.
-    ///
-    /// Errors: the bytes are not a message of this type, or it is nested more than 100 messages deep.
-    pub fn to_json(&'static self, message: &[u8]) -> Result<Vec<u8>, InvalidMessage> {
-        decode::to_json(self, message)
-    }
-
-    /// Converts JSON to a message. Members that the message has no field for are skipped.
-    ///
-    /// Errors: the JSON is malformed, or a member has another type than its field.
-    pub fn to_protobuf(&'static self, json: &[u8]) -> Result<Vec<u8>, InvalidMessage> {
-        encode::to_protobuf(self, json)
-    }
+/// Method of a gRPC service of A2A.
+#[derive(Debug)]
+pub struct Method {
+    /// Path of its requests, like `/lf.a2a.v1.A2AService/GetTask`.
+    pub(crate) path: &'static str,
+    pub(crate) version: ProtocolVersion,
+    pub(crate) request: &'static MessageType,
+    pub(crate) response: &'static MessageType,
+    pub(crate) is_stream: bool,
 }
 
 /// Field of a message.

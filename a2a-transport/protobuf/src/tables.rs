@@ -2,8 +2,7 @@
 
 use a2a_types::ProtocolVersion;
 
-use crate::Method;
-use crate::schema::{Field, Kind, MessageType, Rule};
+use crate::schema::{Field, Kind, MessageType, Method, Rule};
 
 static LF_A2A_V1_SEND_MESSAGE_CONFIGURATION: MessageType = MessageType {
     name: "lf.a2a.v1.SendMessageConfiguration",
