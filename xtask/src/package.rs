@@ -36,7 +36,7 @@ pub(crate) fn package() -> Result<(), Failure> {
     write_program(&place, "hello", "", &[HELLO.to_owned()])?;
     let readme = workspace::root().join("README.md");
     let readme = fs::read_to_string(&readme).map_err(|error| at(&readme, error))?;
-    let features = "features = [\"client\", \"sqlite\"]";
+    let features = "features = [\"client\"]";
     write_program(&place, "readme", features, &programs(&readme))?;
 
     let mut hello = cargo(&place);
