@@ -252,9 +252,6 @@ fn write_field(
             let [earlier @ .., last] = occurrences else {
                 return Ok(false);
             };
-            for occurrence in earlier {
-                check(field.kind, occurrence.value, depth)?;
-            }
             let is_default = match last.value {
                 Wire::Varint(number) => number == 0,
                 Wire::Bytes(bytes) => bytes.is_empty(),
@@ -264,6 +261,10 @@ fn write_field(
                 field.kind,
                 Kind::Message(_) | Kind::Timestamp | Kind::Struct | Kind::Value | Kind::List
             );
+            // Those of a message are merged below.
+            for occurrence in earlier.iter().filter(|_| !is_message) {
+                check(field.kind, occurrence.value, depth)?;
+            }
             if field.rule == Rule::Implicit && is_default && !is_message {
                 check(field.kind, last.value, depth)?;
                 return Ok(false);
@@ -315,6 +316,7 @@ fn write_map(
     let mut is_first = true;
     for (index, (key, value)) in entries.into_iter().enumerate() {
         if last.get(key) != Some(&index) {
+            check(kind, value.unwrap_or(Wire::Bytes(&[])), depth)?;
             continue;
         }
         if !is_first {
@@ -471,13 +473,24 @@ fn write_any(message: &[u8], json: &mut Vec<u8>, depth: usize) -> Result<()> {
     let mut last = None;
     let mut fields = Fields { rest: message };
     while let Some((number, value)) = fields.next()? {
-        if (1..=6).contains(&number) {
-            last = Some((number, value));
+        if (1..=6).contains(&number)
+            && let Some((earlier, value)) = last.replace((number, value))
+        {
+            write_member(earlier, value, &mut Vec::new(), depth)?;
         }
     }
     match last {
-        None | Some((1, Wire::Varint(_))) => json.extend_from_slice(b"null"),
-        Some((2, Wire::Fixed64(bits))) => {
+        None => json.extend_from_slice(b"null"),
+        Some((number, value)) => write_member(number, value, json, depth)?,
+    }
+    Ok(())
+}
+
+/// Writes a field of a `google.protobuf.Value`.
+fn write_member(number: u32, value: Wire<'_>, json: &mut Vec<u8>, depth: usize) -> Result<()> {
+    match (number, value) {
+        (1, Wire::Varint(_)) => json.extend_from_slice(b"null"),
+        (2, Wire::Fixed64(bits)) => {
             let number = f64::from_bits(bits);
             if !number.is_finite() {
                 return Err(InvalidMessage::new(
@@ -489,11 +502,11 @@ fn write_any(message: &[u8], json: &mut Vec<u8>, depth: usize) -> Result<()> {
                 None => write(&number, json),
             }
         }
-        Some((3, value)) => write_value(Kind::Text, value, json, depth)?,
-        Some((4, value)) => write_value(Kind::Bool, value, json, depth)?,
-        Some((5, value)) => write_value(Kind::Struct, value, json, depth)?,
-        Some((6, value)) => write_value(Kind::List, value, json, depth)?,
-        Some(_) => return Err(unexpected(Kind::Value)),
+        (3, value) => write_value(Kind::Text, value, json, depth)?,
+        (4, value) => write_value(Kind::Bool, value, json, depth)?,
+        (5, value) => write_value(Kind::Struct, value, json, depth)?,
+        (6, value) => write_value(Kind::List, value, json, depth)?,
+        _ => return Err(unexpected(Kind::Value)),
     }
     Ok(())
 }

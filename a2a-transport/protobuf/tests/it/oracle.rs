@@ -140,7 +140,7 @@ fn message(of: &MessageDescriptor, random: &mut fastrand::Rng, depth: usize) -> 
 
 #[test]
 fn random_messages_are_converted_as_by_the_oracle() {
-    let mut random = fastrand::Rng::with_seed(7);
+    let mut random = fastrand::Rng::with_seed(13);
     for (message_type, descriptor) in types() {
         for _ in 0..200 {
             let encoded = message(&descriptor, &mut random, 0).encode_to_vec();
@@ -156,7 +156,7 @@ fn random_messages_are_converted_as_by_the_oracle() {
 
 #[test]
 fn damaged_messages_are_refused_as_by_the_oracle() {
-    let mut random = fastrand::Rng::with_seed(8);
+    let mut random = fastrand::Rng::with_seed(13);
     let types = types();
     for round in 0..100_000 {
         let (message_type, descriptor) = &types[round % types.len()];
