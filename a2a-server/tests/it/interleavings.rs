@@ -54,7 +54,7 @@ fn a_sequence_number_that_is_checked_before_loses_updates() {
 }
 
 #[test]
-#[should_panic(expected = "who lost the lease writes no more")]
+#[should_panic(expected = "a writer that lost the lease still writes")]
 fn an_epoch_that_is_checked_before_does_not_fence() {
     run(
         random(),

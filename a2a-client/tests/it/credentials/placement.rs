@@ -150,7 +150,7 @@ async fn credentials_that_cannot_be_sent_are_refused() {
         (
             Keyring::default().api_key("a"),
             key("header", "X Key"),
-            "no name of a header",
+            "not the name of a header",
         ),
         (
             Keyring::default().api_key("a"),
