@@ -54,10 +54,11 @@ pub(crate) fn package() -> Result<(), Failure> {
 }
 
 /// Packages that are not released.
-const KEPT: [&str; 4] = [
+const KEPT: [&str; 5] = [
     "xtask",
     "a2a-bench",
     "a2a-experiments",
+    "agent2agent-grpc-peer",
     "a2a-conformance-proof",
 ];
 

@@ -97,6 +97,7 @@ const PROOF_AND_TOOLS: &[&str] = &[
     "xtask",
     "a2a-bench",
     "a2a-experiments",
+    "agent2agent-grpc-peer",
 ];
 
 #[test]
