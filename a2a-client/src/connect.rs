@@ -227,8 +227,8 @@ impl ClientBuilder {
         if self.settings.credentials.is_none() {
             access.settings.credentials = self.shown(&AgentCard::default())?;
         }
-        let transport = HttpTransport::new(&self.url, protocol_version)?;
-        let transport = transport.binding(self.binding.unwrap_or(Binding::JsonRpc));
+        let binding = self.binding.unwrap_or(Binding::JsonRpc);
+        let transport = HttpTransport::new(&self.url, protocol_version)?.binding(binding);
         let transport = access.give(&self.url, transport);
         let retries = self.retries.clone();
         Ok(Client::new(self.wrapped(transport)).retries(retries))
@@ -272,6 +272,9 @@ impl ClientBuilder {
         };
         let mut wanted = card.clone();
         wanted.supported_interfaces.retain(is_wanted);
+        for interface in &mut wanted.supported_interfaces {
+            interface.url = interface.http_url(Some(&self.url));
+        }
         match wanted.supported_interfaces.is_empty() {
             true => Err(crate::interfaces::none_spoken(card)),
             false => Ok(wanted),

@@ -46,7 +46,7 @@ impl Interfaces {
             let Some(transport) = HttpTransport::to(interface) else {
                 continue;
             };
-            let origin = Origin::of(&interface.url);
+            let origin = Origin::of(&interface.http_url(None));
             match transport.and_then(|transport| Ok((transport, origin?))) {
                 Ok((transport, origin)) => {
                     let transport = dress(interface, transport);
@@ -226,7 +226,7 @@ pub(crate) fn none_spoken(card: &AgentCard) -> Error {
     Error::Malformed(Violation {
         path: "$.supportedInterfaces".to_owned(),
         problem: format!(
-            "the agent offers no interface that we speak (JSONRPC 0.1 to 1.0, HTTP+JSON 0.3 and 1.0), \
+            "the agent offers no interface that we speak (JSONRPC 0.1 to 1.0, HTTP+JSON and GRPC 0.3 and 1.0), \
              only: {}",
             offered.join(", ")
         ),

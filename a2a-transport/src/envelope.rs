@@ -16,7 +16,7 @@ pub struct ResponseContext {
     pub binding: Binding,
     /// Operation of the request.
     pub operation: Operation,
-    /// The JSON-RPC id; `None` for a notification or a request by HTTP+JSON.
+    /// The JSON-RPC id; `None` for a notification or a request by another binding.
     pub id: Option<Id>,
     /// The task that the request names.
     pub task: Option<TaskId>,
@@ -55,7 +55,7 @@ impl ResponseContext {
 
     /// Returns whether the caller waits for an answer: not if it sent a JSON-RPC notification.
     pub fn wants_answer(&self) -> bool {
-        self.binding == Binding::HttpJson || self.id.is_some()
+        self.binding != Binding::JsonRpc || self.id.is_some()
     }
 }
 
@@ -67,6 +67,8 @@ pub enum Binding {
     JsonRpc,
     /// A path and a method for every operation: versions 0.3 and 1.0. Specification 1.0 §11.
     HttpJson,
+    /// A service of gRPC: versions 0.3 and 1.0. Specification 1.0 §10. Spoken with the feature `grpc`.
+    Grpc,
 }
 
 impl Binding {
@@ -75,6 +77,7 @@ impl Binding {
         match interface.protocol_binding.as_str() {
             AgentInterface::JSON_RPC => Some(Self::JsonRpc),
             AgentInterface::HTTP_JSON => Some(Self::HttpJson),
+            AgentInterface::GRPC if cfg!(feature = "grpc") => Some(Self::Grpc),
             _ => None,
         }
     }
@@ -84,6 +87,7 @@ impl Binding {
         match self {
             Self::JsonRpc => AgentInterface::JSON_RPC,
             Self::HttpJson => AgentInterface::HTTP_JSON,
+            Self::Grpc => AgentInterface::GRPC,
         }
     }
 }

@@ -181,6 +181,18 @@ impl AgentCard {
         self
     }
 
+    /// Returns the same card, reached by gRPC, too, at the host and port of its first interface.
+    pub fn with_grpc(mut self) -> Self {
+        let Some(first) = self.supported_interfaces.first() else {
+            return self;
+        };
+        let address = AgentInterface::grpc_address(&first.url);
+        let interfaces = [ProtocolVersion::V1_0, ProtocolVersion::V0_3]
+            .map(|protocol_version| AgentInterface::grpc(&address, protocol_version));
+        self.supported_interfaces.extend(interfaces);
+        self
+    }
+
     /// Path segment that [`AgentCard::at`] appends to the URL of JSON-RPC for that of HTTP+JSON.
     pub const HTTP_JSON_SEGMENT: &str = "rest";
 }
@@ -205,6 +217,9 @@ impl AgentInterface {
     /// The `protocol_binding` of HTTP+JSON.
     pub const HTTP_JSON: &str = "HTTP+JSON";
 
+    /// The `protocol_binding` of gRPC.
+    pub const GRPC: &str = "GRPC";
+
     /// Returns an interface that speaks `protocol_version` by JSON-RPC.
     pub fn json_rpc(url: impl Into<String>, protocol_version: ProtocolVersion) -> Self {
         Self {
@@ -220,6 +235,57 @@ impl AgentInterface {
         Self {
             protocol_binding: Self::HTTP_JSON.to_owned(),
             ..Self::json_rpc(url, protocol_version)
+        }
+    }
+
+    /// Returns an interface that speaks `protocol_version` by gRPC at `host:port`.
+    pub fn grpc(address: impl Into<String>, protocol_version: ProtocolVersion) -> Self {
+        Self {
+            protocol_binding: Self::GRPC.to_owned(),
+            ..Self::json_rpc(address, protocol_version)
+        }
+    }
+
+    /// Returns the URL as one of HTTP. Cards name the place of gRPC by `host:port`, `dns:///host:port`, `grpc://host:port`
+    /// or `grpcs://host:port`, too; where that does not tell whether TLS is spoken, the URL of the card does, and without
+    /// it TLS is spoken with all hosts but this machine.
+    pub fn http_url(&self, card_url: Option<&str>) -> String {
+        if self.protocol_binding != Self::GRPC {
+            return self.url.clone();
+        }
+        let (scheme, rest) = self.url.split_once("://").unwrap_or(("", &self.url));
+        match scheme {
+            "grpc" => return format!("http://{rest}"),
+            "grpcs" => return format!("https://{rest}"),
+            "" | "dns" => {}
+            _ => return self.url.clone(),
+        }
+        let address = rest
+            .strip_prefix("dns:")
+            .unwrap_or(rest)
+            .trim_start_matches('/');
+        let is_local = ["localhost", "127.", "[::1]"]
+            .iter()
+            .any(|it| address.starts_with(it));
+        let is_secure = card_url.map_or(!is_local, |url| url.starts_with("https:"));
+        match is_secure {
+            true => format!("https://{address}"),
+            false => format!("http://{address}"),
+        }
+    }
+
+    /// Returns the `host:port` of a URL, as cards name the place of gRPC.
+    fn grpc_address(url: &str) -> String {
+        let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host_and_port = authority.rsplit('@').next().unwrap_or_default();
+        let has_port = host_and_port
+            .rsplit_once(':')
+            .is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+        match (has_port, scheme) {
+            (true, _) => host_and_port.to_owned(),
+            (false, "http") => format!("{host_and_port}:80"),
+            (false, _) => format!("{host_and_port}:443"),
         }
     }
 

@@ -1,18 +1,46 @@
 //! Tables of the messages of gRPC, from the `.proto` files of the specification.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use prost_reflect::{
-    Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor,
+    Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, FileDescriptor, Kind,
+    MessageDescriptor,
 };
 
 use crate::workspace;
 
 /// The `.proto` files, and the protocol versions that they are of.
-const FILES: [(&str, &str); 2] = [("a2a_v1.proto", "V1_0"), ("a2a_v0_3.proto", "V0_3")];
+const FILES: [(&str, Option<&str>); 5] = [
+    ("a2a_v1.proto", Some("V1_0")),
+    ("a2a_v0_3.proto", Some("V0_3")),
+    ("google_rpc.proto", None),
+    ("grpc_health.proto", None),
+    ("grpc_reflection.proto", None),
+];
+
+/// Messages that the binding needs by name.
+const PUBLIC: [(&str, &str); 8] = [
+    ("google.rpc.Status", "STATUS"),
+    ("google.rpc.ErrorInfo", "ERROR_INFO"),
+    ("google.rpc.RetryInfo", "RETRY_INFO"),
+    ("google.rpc.BadRequest", "BAD_REQUEST"),
+    ("grpc.health.v1.HealthCheckRequest", "HEALTH_CHECK_REQUEST"),
+    (
+        "grpc.health.v1.HealthCheckResponse",
+        "HEALTH_CHECK_RESPONSE",
+    ),
+    (
+        "grpc.reflection.v1.ServerReflectionRequest",
+        "SERVER_REFLECTION_REQUEST",
+    ),
+    (
+        "grpc.reflection.v1.ServerReflectionResponse",
+        "SERVER_REFLECTION_RESPONSE",
+    ),
+];
 
 /// Writes the tables and the descriptors.
 ///
@@ -24,19 +52,30 @@ pub(crate) fn protobuf() -> Result<(), String> {
         use a2a_types::ProtocolVersion;\n\n\
         use crate::schema::{Field, Kind, MessageType, Method, Rule};\n"
             .to_owned();
-    let mut methods = String::new();
+    let (mut methods, mut services) = (String::new(), BTreeSet::new());
+    let mut descriptors = BTreeMap::new();
     for (file, version) in FILES {
         let set = protox::compile([file], [folder.join("proto")]);
         let set = set.map_err(|error| format!("{file}: {error:?}"))?;
         let pool = DescriptorPool::from_file_descriptor_set(set);
         let pool = pool.map_err(|error| format!("{file}: {error}"))?;
-        let descriptors: PathBuf =
-            folder.join(format!("proto/{}.bin", file.trim_end_matches(".proto")));
-        let written = fs::write(&descriptors, pool.encode_to_vec());
-        written.map_err(|error| format!("{}: {error}", descriptors.display()))?;
+        if version.is_some() {
+            let set = folder.join(format!("proto/{}.bin", file.trim_end_matches(".proto")));
+            write(&set, pool.encode_to_vec())?;
+        }
+        if file != "google_rpc.proto" {
+            let files = pool.files().map(|file| (file.name().to_owned(), file));
+            descriptors.extend(files);
+            services.extend(
+                pool.services()
+                    .map(|service| service.full_name().to_owned()),
+            );
+        }
         let mut enums = BTreeSet::new();
         for message in pool.all_messages() {
-            if !message.full_name().starts_with("google.") && !message.is_map_entry() {
+            let name = message.full_name();
+            let is_known = name.starts_with("google.protobuf.") || name.starts_with("google.api.");
+            if !is_known && !message.is_map_entry() {
                 write_message(&message, &mut tables, &mut enums)?;
             }
         }
@@ -44,6 +83,7 @@ pub(crate) fn protobuf() -> Result<(), String> {
             let of = pool.get_enum_by_name(&name).ok_or("an enum is missing")?;
             write_enum(&of, &mut tables);
         }
+        let Some(version) = version else { continue };
         for method in pool
             .services()
             .flat_map(|service| service.methods().collect::<Vec<_>>())
@@ -64,11 +104,82 @@ pub(crate) fn protobuf() -> Result<(), String> {
         "\nstatic GOOGLE_PROTOBUF_EMPTY: MessageType = MessageType {{ name: \"google.protobuf.Empty\", fields: &[] }};\n\n\
          pub(crate) static METHODS: &[Method] = &[\n{methods}];"
     );
+    for (name, public) in PUBLIC {
+        let _ = writeln!(
+            tables,
+            "\n/// `{name}`\npub static {public}: &MessageType = &{};",
+            constant(name)
+        );
+    }
     let path = folder.join("src/tables.rs");
-    fs::write(&path, tables).map_err(|error| format!("{}: {error}", path.display()))?;
+    write(&path, tables)?;
+    format(&path)?;
+    write_descriptors(&folder, &services, descriptors)
+}
+
+/// Writes the descriptor of each file, and the list of them.
+fn write_descriptors(
+    folder: &Path,
+    services: &BTreeSet<String>,
+    descriptors: BTreeMap<String, FileDescriptor>,
+) -> Result<(), String> {
+    let mut list = format!(
+        "//! Descriptors of the `.proto` files. Written by `cargo xtask protobuf`.\n\n\
+         use crate::file_descriptor::FileDescriptor;\n\n\
+         /// Full names of the services of gRPC.\n\
+         pub static SERVICES: &[&str] = &{services:?};\n\n\
+         pub(crate) static FILES: &[FileDescriptor] = &[\n"
+    );
+    for (name, file) in descriptors {
+        let stored = format!("{}.bin", name.trim_end_matches(".proto").replace('/', "."));
+        write(
+            &folder.join("proto/descriptors").join(&stored),
+            file.encode_to_vec(),
+        )?;
+        let dependencies: Vec<_> = file.dependencies().map(|it| it.name().to_owned()).collect();
+        let mut symbols = BTreeSet::new();
+        for message in file
+            .parent_pool()
+            .all_messages()
+            .filter(|it| it.parent_file() == file)
+        {
+            symbols.insert(message.full_name().to_owned());
+        }
+        for of in file
+            .parent_pool()
+            .all_enums()
+            .filter(|it| it.parent_file() == file)
+        {
+            symbols.insert(of.full_name().to_owned());
+        }
+        symbols.extend(
+            file.services()
+                .map(|service| service.full_name().to_owned()),
+        );
+        let _ = writeln!(
+            list,
+            "FileDescriptor {{ name: {name:?}, bytes: include_bytes!(\"../proto/descriptors/{stored}\"), \
+             dependencies: &{dependencies:?}, symbols: &{symbols:?} }},",
+        );
+    }
+    list.push_str("];\n");
+    let path = folder.join("src/descriptors.rs");
+    let list = list
+        .replace("{\"", "[\"")
+        .replace("\"}", "\"]")
+        .replace("&{}", "&[]");
+    write(&path, list)?;
+    format(&path)
+}
+
+fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), String> {
+    fs::write(path, contents).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn format(path: &Path) -> Result<(), String> {
     let formatted = std::process::Command::new("rustfmt")
         .args(["--edition", "2024"])
-        .arg(&path)
+        .arg(path)
         .status();
     match formatted
         .map_err(|error| format!("rustfmt: {error}"))?

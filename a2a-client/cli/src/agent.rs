@@ -226,7 +226,7 @@ impl AgentArgs {
             let first = card.supported_interfaces.first();
             let Some((transport, first)) = first.and_then(|it| Some((HttpTransport::to(it)?, it)))
             else {
-                let problem = "the card names no interface that this program speaks: JSONRPC or HTTP+JSON, 0.1 to 1.0";
+                let problem = "the card names no interface that this program speaks: JSONRPC, HTTP+JSON or GRPC, 0.1 to 1.0";
                 return Err(Failure::InvalidCard(problem.to_owned()));
             };
             let endpoint = first.url.clone();
@@ -543,6 +543,13 @@ impl AgentArgs {
         };
         // Stable: among equals, the card's order counts.
         chosen.sort_by_key(place);
+        let card_url = match self.reference()? {
+            (Reference::Url(url), _) => Some(url),
+            _ => None,
+        };
+        for interface in &mut chosen {
+            interface.url = interface.http_url(card_url.as_deref());
+        }
         let mut card = card.clone();
         if !chosen.is_empty() {
             card.supported_interfaces = chosen;

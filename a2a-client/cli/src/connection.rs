@@ -99,8 +99,8 @@ fn read_binding(text: &str) -> Result<Binding, String> {
     match &*name {
         "jsonrpc" | "json-rpc" => Ok(Binding::JsonRpc),
         "http+json" | "http-json" | "rest" => Ok(Binding::HttpJson),
-        "grpc" => Err("GRPC is not spoken yet: expected JSONRPC or HTTP+JSON".to_owned()),
-        _ => Err("expected JSONRPC or HTTP+JSON".to_owned()),
+        "grpc" => Ok(Binding::Grpc),
+        _ => Err("expected JSONRPC, HTTP+JSON or GRPC".to_owned()),
     }
 }
 

@@ -152,7 +152,13 @@ impl<L> HttpServer<L> {
     fn service_at(&self, address: Option<SocketAddr>) -> HttpService<Server> {
         let settings = self.settings.clone();
         let card = match (self.server.card(), &settings.public_url) {
-            (card, Some(url)) if card.supported_interfaces.is_empty() => card.clone().at(url),
+            (card, Some(url)) if card.supported_interfaces.is_empty() => {
+                let card = card.clone().at(url);
+                match cfg!(feature = "grpc") {
+                    true => card.with_grpc(),
+                    false => card,
+                }
+            }
             (card, _) => card.clone(),
         };
         let service = HttpService::new(self.server.clone());
@@ -349,7 +355,9 @@ fn warn(server: &Server, settings: &Settings, local: SocketAddr) {
         );
     }
     let offer = SupportedVersions::of(server.card());
-    let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
+    let is_reached = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc]
+        .into_iter()
+        .any(|binding| offer.has_any(binding));
     if !is_reached && !settings.ignore_card_interfaces {
         tracing::warn!(
             "no request can be answered: none of the card's interfaces has a binding and a version \

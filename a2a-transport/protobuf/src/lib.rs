@@ -12,12 +12,20 @@
 //! ```
 
 mod decode;
+mod descriptors;
 mod encode;
+mod file_descriptor;
 mod invalid_message;
 mod message_type;
 mod method;
 mod schema;
 mod tables;
 
+pub use self::descriptors::SERVICES;
+pub use self::file_descriptor::FileDescriptor;
 pub use self::invalid_message::InvalidMessage;
 pub use self::schema::{MessageType, Method};
+pub use self::tables::{
+    BAD_REQUEST, ERROR_INFO, HEALTH_CHECK_REQUEST, HEALTH_CHECK_RESPONSE, RETRY_INFO,
+    SERVER_REFLECTION_REQUEST, SERVER_REFLECTION_RESPONSE, STATUS,
+};

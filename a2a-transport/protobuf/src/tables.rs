@@ -2824,6 +2824,360 @@ const A2A_V1_TASK_STATE: &[(i32, &str)] = &[
     (8, "TASK_STATE_AUTH_REQUIRED"),
 ];
 
+static GOOGLE_RPC_STATUS: MessageType = MessageType {
+    name: "google.rpc.Status",
+    fields: &[
+        Field {
+            number: 1,
+            name: "code",
+            proto_name: "code",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "message",
+            proto_name: "message",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "details",
+            proto_name: "details",
+            kind: Kind::Message(&GOOGLE_RPC_ANY),
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static GOOGLE_RPC_ANY: MessageType = MessageType {
+    name: "google.rpc.Any",
+    fields: &[
+        Field {
+            number: 1,
+            name: "typeUrl",
+            proto_name: "type_url",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "value",
+            proto_name: "value",
+            kind: Kind::Bytes,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static GOOGLE_RPC_ERROR_INFO: MessageType = MessageType {
+    name: "google.rpc.ErrorInfo",
+    fields: &[
+        Field {
+            number: 1,
+            name: "reason",
+            proto_name: "reason",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "domain",
+            proto_name: "domain",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "metadata",
+            proto_name: "metadata",
+            kind: Kind::Text,
+            rule: Rule::Map,
+        },
+    ],
+};
+
+static GOOGLE_RPC_RETRY_INFO: MessageType = MessageType {
+    name: "google.rpc.RetryInfo",
+    fields: &[Field {
+        number: 1,
+        name: "retryDelay",
+        proto_name: "retry_delay",
+        kind: Kind::Message(&GOOGLE_RPC_DURATION),
+        rule: Rule::Explicit,
+    }],
+};
+
+static GOOGLE_RPC_DURATION: MessageType = MessageType {
+    name: "google.rpc.Duration",
+    fields: &[
+        Field {
+            number: 1,
+            name: "seconds",
+            proto_name: "seconds",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "nanos",
+            proto_name: "nanos",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static GOOGLE_RPC_BAD_REQUEST: MessageType = MessageType {
+    name: "google.rpc.BadRequest",
+    fields: &[Field {
+        number: 1,
+        name: "fieldViolations",
+        proto_name: "field_violations",
+        kind: Kind::Message(&GOOGLE_RPC_BAD_REQUEST_FIELD_VIOLATION),
+        rule: Rule::Repeated,
+    }],
+};
+
+static GOOGLE_RPC_BAD_REQUEST_FIELD_VIOLATION: MessageType = MessageType {
+    name: "google.rpc.BadRequest.FieldViolation",
+    fields: &[
+        Field {
+            number: 1,
+            name: "field",
+            proto_name: "field",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "description",
+            proto_name: "description",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static GRPC_HEALTH_V1_HEALTH_CHECK_REQUEST: MessageType = MessageType {
+    name: "grpc.health.v1.HealthCheckRequest",
+    fields: &[Field {
+        number: 1,
+        name: "service",
+        proto_name: "service",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static GRPC_HEALTH_V1_HEALTH_CHECK_RESPONSE: MessageType = MessageType {
+    name: "grpc.health.v1.HealthCheckResponse",
+    fields: &[Field {
+        number: 1,
+        name: "status",
+        proto_name: "status",
+        kind: Kind::Enum(GRPC_HEALTH_V1_HEALTH_CHECK_RESPONSE_SERVING_STATUS),
+        rule: Rule::Implicit,
+    }],
+};
+
+const GRPC_HEALTH_V1_HEALTH_CHECK_RESPONSE_SERVING_STATUS: &[(i32, &str)] = &[
+    (0, "UNKNOWN"),
+    (1, "SERVING"),
+    (2, "NOT_SERVING"),
+    (3, "SERVICE_UNKNOWN"),
+];
+
+static GRPC_REFLECTION_V1_SERVER_REFLECTION_REQUEST: MessageType = MessageType {
+    name: "grpc.reflection.v1.ServerReflectionRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "host",
+            proto_name: "host",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 3,
+            name: "fileByFilename",
+            proto_name: "file_by_filename",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 4,
+            name: "fileContainingSymbol",
+            proto_name: "file_containing_symbol",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 5,
+            name: "fileContainingExtension",
+            proto_name: "file_containing_extension",
+            kind: Kind::Message(&GRPC_REFLECTION_V1_EXTENSION_REQUEST),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 6,
+            name: "allExtensionNumbersOfType",
+            proto_name: "all_extension_numbers_of_type",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 7,
+            name: "listServices",
+            proto_name: "list_services",
+            kind: Kind::Text,
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static GRPC_REFLECTION_V1_EXTENSION_REQUEST: MessageType = MessageType {
+    name: "grpc.reflection.v1.ExtensionRequest",
+    fields: &[
+        Field {
+            number: 1,
+            name: "containingType",
+            proto_name: "containing_type",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "extensionNumber",
+            proto_name: "extension_number",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
+static GRPC_REFLECTION_V1_SERVER_REFLECTION_RESPONSE: MessageType = MessageType {
+    name: "grpc.reflection.v1.ServerReflectionResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "validHost",
+            proto_name: "valid_host",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "originalRequest",
+            proto_name: "original_request",
+            kind: Kind::Message(&GRPC_REFLECTION_V1_SERVER_REFLECTION_REQUEST),
+            rule: Rule::Explicit,
+        },
+        Field {
+            number: 4,
+            name: "fileDescriptorResponse",
+            proto_name: "file_descriptor_response",
+            kind: Kind::Message(&GRPC_REFLECTION_V1_FILE_DESCRIPTOR_RESPONSE),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 5,
+            name: "allExtensionNumbersResponse",
+            proto_name: "all_extension_numbers_response",
+            kind: Kind::Message(&GRPC_REFLECTION_V1_EXTENSION_NUMBER_RESPONSE),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 6,
+            name: "listServicesResponse",
+            proto_name: "list_services_response",
+            kind: Kind::Message(&GRPC_REFLECTION_V1_LIST_SERVICE_RESPONSE),
+            rule: Rule::OneOf(0),
+        },
+        Field {
+            number: 7,
+            name: "errorResponse",
+            proto_name: "error_response",
+            kind: Kind::Message(&GRPC_REFLECTION_V1_ERROR_RESPONSE),
+            rule: Rule::OneOf(0),
+        },
+    ],
+};
+
+static GRPC_REFLECTION_V1_FILE_DESCRIPTOR_RESPONSE: MessageType = MessageType {
+    name: "grpc.reflection.v1.FileDescriptorResponse",
+    fields: &[Field {
+        number: 1,
+        name: "fileDescriptorProto",
+        proto_name: "file_descriptor_proto",
+        kind: Kind::Bytes,
+        rule: Rule::Repeated,
+    }],
+};
+
+static GRPC_REFLECTION_V1_EXTENSION_NUMBER_RESPONSE: MessageType = MessageType {
+    name: "grpc.reflection.v1.ExtensionNumberResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "baseTypeName",
+            proto_name: "base_type_name",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "extensionNumber",
+            proto_name: "extension_number",
+            kind: Kind::Int32,
+            rule: Rule::Repeated,
+        },
+    ],
+};
+
+static GRPC_REFLECTION_V1_LIST_SERVICE_RESPONSE: MessageType = MessageType {
+    name: "grpc.reflection.v1.ListServiceResponse",
+    fields: &[Field {
+        number: 1,
+        name: "service",
+        proto_name: "service",
+        kind: Kind::Message(&GRPC_REFLECTION_V1_SERVICE_RESPONSE),
+        rule: Rule::Repeated,
+    }],
+};
+
+static GRPC_REFLECTION_V1_SERVICE_RESPONSE: MessageType = MessageType {
+    name: "grpc.reflection.v1.ServiceResponse",
+    fields: &[Field {
+        number: 1,
+        name: "name",
+        proto_name: "name",
+        kind: Kind::Text,
+        rule: Rule::Implicit,
+    }],
+};
+
+static GRPC_REFLECTION_V1_ERROR_RESPONSE: MessageType = MessageType {
+    name: "grpc.reflection.v1.ErrorResponse",
+    fields: &[
+        Field {
+            number: 1,
+            name: "errorCode",
+            proto_name: "error_code",
+            kind: Kind::Int32,
+            rule: Rule::Implicit,
+        },
+        Field {
+            number: 2,
+            name: "errorMessage",
+            proto_name: "error_message",
+            kind: Kind::Text,
+            rule: Rule::Implicit,
+        },
+    ],
+};
+
 static GOOGLE_PROTOBUF_EMPTY: MessageType = MessageType {
     name: "google.protobuf.Empty",
     fields: &[],
@@ -2978,3 +3332,28 @@ pub(crate) static METHODS: &[Method] = &[
         is_stream: false,
     },
 ];
+
+/// `google.rpc.Status`
+pub static STATUS: &MessageType = &GOOGLE_RPC_STATUS;
+
+/// `google.rpc.ErrorInfo`
+pub static ERROR_INFO: &MessageType = &GOOGLE_RPC_ERROR_INFO;
+
+/// `google.rpc.RetryInfo`
+pub static RETRY_INFO: &MessageType = &GOOGLE_RPC_RETRY_INFO;
+
+/// `google.rpc.BadRequest`
+pub static BAD_REQUEST: &MessageType = &GOOGLE_RPC_BAD_REQUEST;
+
+/// `grpc.health.v1.HealthCheckRequest`
+pub static HEALTH_CHECK_REQUEST: &MessageType = &GRPC_HEALTH_V1_HEALTH_CHECK_REQUEST;
+
+/// `grpc.health.v1.HealthCheckResponse`
+pub static HEALTH_CHECK_RESPONSE: &MessageType = &GRPC_HEALTH_V1_HEALTH_CHECK_RESPONSE;
+
+/// `grpc.reflection.v1.ServerReflectionRequest`
+pub static SERVER_REFLECTION_REQUEST: &MessageType = &GRPC_REFLECTION_V1_SERVER_REFLECTION_REQUEST;
+
+/// `grpc.reflection.v1.ServerReflectionResponse`
+pub static SERVER_REFLECTION_RESPONSE: &MessageType =
+    &GRPC_REFLECTION_V1_SERVER_REFLECTION_RESPONSE;

@@ -1,5 +1,7 @@
 //! Details of an error in 1.0: a list of typed objects.
 
+use std::time::Duration;
+
 use a2a_types::{Error as A2aError, ErrorKind};
 use serde_json::{Value, json};
 
@@ -51,6 +53,15 @@ pub(super) fn kind_in(details: &Value) -> Option<ErrorKind> {
         .iter()
         .find_map(|detail| detail.get("reason")?.as_str())?;
     ErrorKind::from_reason(reason)
+}
+
+/// Returns the time after which to retry, if a list of details has it.
+pub(super) fn retry_delay(details: Option<&Value>) -> Option<Duration> {
+    let details = details?.as_array()?.iter();
+    let mut infos = details.filter(|detail| detail["@type"] == RETRY_INFO);
+    let delay = infos.next()?["retryDelay"].as_str()?;
+    let seconds = delay.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// The list of versions in the details of a version that is not supported.

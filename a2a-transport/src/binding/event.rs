@@ -4,7 +4,7 @@ use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Mode, StreamItem, WithRepairs};
 use a2a_types::{Error as A2aError, ProtocolVersion};
 
-use super::{Line, jsonrpc, rest};
+use super::{Line, grpc, jsonrpc, rest};
 use crate::{Binding, Error, ResponseContext, SharedEvent};
 
 /// Writes the events of one stream, each a line of JSON.
@@ -18,6 +18,7 @@ pub struct EventWriter {
 enum Writer {
     JsonRpc(jsonrpc::EventWriter),
     Rest(rest::EventWriter),
+    Grpc(rest::EventWriter),
 }
 
 impl EventWriter {
@@ -28,6 +29,7 @@ impl EventWriter {
             writer: match envelope.binding {
                 Binding::JsonRpc => Writer::JsonRpc(jsonrpc::EventWriter::new(envelope)),
                 Binding::HttpJson => Writer::Rest(rest::EventWriter::new(envelope)),
+                Binding::Grpc => Writer::Grpc(rest::EventWriter::new(envelope)),
             },
         }
     }
@@ -46,7 +48,7 @@ impl EventWriter {
     pub fn write<'a>(&'a mut self, event: &'a SharedEvent) -> Vec<Line<'a>> {
         match &mut self.writer {
             Writer::JsonRpc(writer) => writer.write(event),
-            Writer::Rest(writer) => vec![writer.write(event)],
+            Writer::Rest(writer) | Writer::Grpc(writer) => vec![writer.write(event)],
         }
     }
 
@@ -55,6 +57,7 @@ impl EventWriter {
         match &self.writer {
             Writer::JsonRpc(writer) => writer.write_error(error),
             Writer::Rest(writer) => writer.write_error(&error),
+            Writer::Grpc(_) => Line::of(None, grpc::write_error(&error, None).body),
         }
     }
 }
@@ -74,7 +77,10 @@ impl EventReader {
     pub fn new(envelope: ResponseContext, mode: Mode, limits: Limits) -> Self {
         Self(match envelope.binding {
             Binding::JsonRpc => Reader::JsonRpc(jsonrpc::EventReader::new(envelope, mode, limits)),
-            Binding::HttpJson => Reader::Rest(rest::EventReader::new(envelope, mode, limits)),
+            // The error of a stream by gRPC is not among its events.
+            Binding::HttpJson | Binding::Grpc => {
+                Reader::Rest(rest::EventReader::new(envelope, mode, limits))
+            }
         })
     }
 

@@ -8,6 +8,7 @@ mod bounds;
 mod canonical;
 mod details;
 mod event;
+pub mod grpc;
 mod http_message;
 mod incoming_call;
 pub mod jsonrpc;
@@ -42,6 +43,7 @@ pub fn write_call(
 ) -> Result<OutgoingCall, Error> {
     match binding {
         Binding::HttpJson => rest::write_call(request, protocol_version),
+        Binding::Grpc => grpc::write_call(request, protocol_version),
         Binding::JsonRpc => {
             let (body, envelope) = jsonrpc::write_call(request, protocol_version, id)?;
             Ok(OutgoingCall {
@@ -61,6 +63,7 @@ pub fn write_reply(
 ) -> OutgoingReply {
     match envelope.binding {
         Binding::HttpJson => rest::write_reply(envelope, outcome),
+        Binding::Grpc => grpc::write_reply(envelope, outcome),
         Binding::JsonRpc => OutgoingReply {
             status: match outcome.as_ref().map_err(|error| error.kind) {
                 Err(ErrorKind::Unauthenticated) => StatusCode::UNAUTHORIZED,
@@ -77,6 +80,7 @@ pub fn write_reply(
 pub fn write_refusal(refused: CallRefusal) -> OutgoingReply {
     match refused.binding {
         Binding::HttpJson => rest::write_refusal(&refused),
+        Binding::Grpc => grpc::write_refusal(&refused),
         Binding::JsonRpc => OutgoingReply {
             status: refused.status.unwrap_or(StatusCode::OK),
             body: jsonrpc::write_refusal(refused),
@@ -94,6 +98,7 @@ pub fn read_reply(
 ) -> Result<WithRepairs<Response>, Error> {
     match envelope.binding {
         Binding::HttpJson => rest::read_reply(envelope, status, body, mode, limits),
+        Binding::Grpc => grpc::read_reply(envelope, status, body, mode, limits),
         Binding::JsonRpc => jsonrpc::read_reply(envelope, body, mode, limits),
     }
 }

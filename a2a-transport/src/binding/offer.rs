@@ -12,13 +12,13 @@ use crate::error::clip;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SupportedVersions {
     /// One bit for each version, by binding.
-    versions: [u8; 2],
+    versions: [u8; 3],
 }
 
 impl Default for SupportedVersions {
     fn default() -> Self {
         Self {
-            versions: [u8::MAX; 2],
+            versions: [u8::MAX; 3],
         }
     }
 }
@@ -29,7 +29,7 @@ impl SupportedVersions {
         if card.supported_interfaces.is_empty() {
             return Self::default();
         }
-        let mut offer = Self { versions: [0; 2] };
+        let mut offer = Self { versions: [0; 3] };
         for interface in &card.supported_interfaces {
             if let (Some(binding), Some(protocol_version)) =
                 (Binding::of(interface), interface.protocol_version())
@@ -42,11 +42,11 @@ impl SupportedVersions {
 
     /// Returns the interfaces that both offer.
     pub fn and(self, other: Self) -> Self {
-        let [json_rpc, http_json] = self.versions;
-        let [with_json_rpc, with_http_json] = other.versions;
-        Self {
-            versions: [json_rpc & with_json_rpc, http_json & with_http_json],
+        let mut both = self;
+        for (versions, others) in both.versions.iter_mut().zip(other.versions) {
+            *versions &= others;
         }
+        both
     }
 
     /// Returns whether a version is offered by a binding.
@@ -106,9 +106,11 @@ impl SupportedVersions {
     }
 }
 
-/// Returns the bit of an interface. HTTP+JSON came with 0.3; the drafts of it in 0.2 are answered as 0.3.
+/// Returns the bit of an interface. HTTP+JSON and gRPC came with 0.3; the drafts of HTTP+JSON in 0.2 are answered as 0.3.
 fn bit(binding: Binding, protocol_version: ProtocolVersion) -> u8 {
     match (binding, protocol_version) {
+        (Binding::Grpc, _) if !cfg!(feature = "grpc") => 0,
+        (Binding::Grpc, ProtocolVersion::V0_1 | ProtocolVersion::V0_2) => 0,
         (Binding::HttpJson, ProtocolVersion::V0_1) => 0,
         (Binding::HttpJson, ProtocolVersion::V0_2) => 1 << ProtocolVersion::V0_3 as u8,
         _ => 1 << protocol_version as u8,

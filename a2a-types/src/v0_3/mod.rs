@@ -10,6 +10,7 @@
 mod card;
 mod event;
 mod flavour;
+mod grpc;
 mod message;
 mod one_message;
 mod params;
@@ -27,6 +28,7 @@ pub(crate) use crate::v0_2 as json;
 pub use self::card::{AgentCapabilities, AgentCard, AgentInterface, AgentSkill};
 pub use self::event::{StreamResponse, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 pub use self::flavour::Flavour;
+pub use self::grpc::{read_grpc_request, write_grpc_request};
 pub use self::message::{Content, DataPart, FileContent, FilePart, Message, Part};
 pub use self::params::{
     CancelTaskRequest, ListTasksResponse, SendMessageConfiguration, SendMessageRequest,

@@ -113,7 +113,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
     let mut card = gateway.public_card().unwrap_or(card);
     card.supported_interfaces.clear();
     if let Some(url) = &options.public_url {
-        card = card.at(url);
+        card = card.at(url).with_grpc();
     }
     let places = CredentialPlaces::of(&card);
     if access == Access::OfGateway {

@@ -179,7 +179,7 @@ async fn serve(
     let tls = options.tls.load()?;
     let signed = options.sign_key.as_deref().map(signing_key).transpose()?;
     if let Some(url) = card_url(&options, signed.is_some(), tls.is_some(), &listener)? {
-        card = card.at(url);
+        card = card.at(url).with_grpc();
     }
     let keys = signed.map(|key| card_keys(&card, key));
     let mut builder = Server::builder(card, agent);

@@ -6,19 +6,79 @@ use a2a_edge::budget::{Budget, Exhausted, Share};
 use a2a_types::Event;
 use a2a_types::reading::{Deviation, Mode, Quirk, Violation, WithRepairs};
 use futures_util::stream;
+use http::HeaderMap;
 use http_body_util::BodyExt;
 use tokio_stream::Stream;
 
 use super::deviation_observer::{DeviationObserver, tell};
 use super::wire_observer::ObservedBody;
 use crate::binding::EventReader;
-use crate::sse::{Bounds, Decoder, ServerSentEvent};
+use crate::http::message::grpc::GrpcDecoder;
+use crate::sse::{Decoder, ServerSentEvent};
 use crate::{Error, Phase, Update};
+
+/// Decoder of the events in a body.
+pub(super) enum EventDecoder {
+    Sse(Decoder),
+    #[cfg_attr(
+        not(feature = "grpc"),
+        expect(dead_code, reason = "nothing is of gRPC")
+    )]
+    Grpc(GrpcDecoder),
+}
+
+impl EventDecoder {
+    fn push(&mut self, data: &[u8]) -> Result<Vec<ServerSentEvent>, Error> {
+        match self {
+            Self::Sse(decoder) => decoder.push(data),
+            Self::Grpc(decoder) => Ok(events_of(decoder.push(data)?)),
+        }
+    }
+
+    /// Takes the trailers of a body.
+    fn trailers(&mut self, trailers: &HeaderMap) {
+        if let Self::Grpc(decoder) = self {
+            decoder.trailers(trailers);
+        }
+    }
+
+    /// Returns the rest at the end of a body. Errors: also the error in the trailers.
+    fn finish(&mut self) -> Result<Vec<ServerSentEvent>, Error> {
+        match self {
+            Self::Sse(decoder) => Ok(decoder.finish()?.into_iter().collect()),
+            Self::Grpc(decoder) => decoder.finish().map(|()| Vec::new()),
+        }
+    }
+
+    fn is_within_data(&self) -> bool {
+        match self {
+            Self::Sse(decoder) => decoder.is_within_data(),
+            Self::Grpc(_) => false,
+        }
+    }
+
+    fn buffered(&self) -> usize {
+        match self {
+            Self::Sse(decoder) => decoder.buffered(),
+            Self::Grpc(decoder) => decoder.buffered(),
+        }
+    }
+}
+
+/// Returns messages as events without ids.
+fn events_of(messages: Vec<Vec<u8>>) -> Vec<ServerSentEvent> {
+    let events = messages.into_iter().map(|data| ServerSentEvent {
+        id: None,
+        name: None,
+        data,
+    });
+    events.collect()
+}
 
 /// A stream of events on its way in.
 pub(super) struct EventStream {
     body: ObservedBody,
-    decoder: Decoder,
+    decoder: EventDecoder,
     ready: std::vec::IntoIter<ServerSentEvent>,
     reader: EventReader,
     /// Set if events that cannot be read are left out.
@@ -46,13 +106,13 @@ impl EventStream {
         body: ObservedBody,
         (reader, mode): (EventReader, Mode),
         deviations: Option<DeviationObserver>,
-        bounds: Bounds,
+        decoder: EventDecoder,
         idle: Duration,
         budget: Budget,
     ) -> impl Stream<Item = Result<Update, Error>> {
         let events = Self {
             body,
-            decoder: Decoder::new(bounds),
+            decoder,
             ready: Vec::new().into_iter(),
             reader,
             is_tolerant: mode == Mode::Tolerant,
@@ -100,7 +160,9 @@ impl EventStream {
 
     async fn more(&mut self) -> Result<Vec<ServerSentEvent>, Error> {
         // An error that came with the last events.
-        self.decoder.push(&[])?;
+        if let EventDecoder::Sse(decoder) = &mut self.decoder {
+            decoder.push(&[])?;
+        }
         // A peer that sends much and no event must not starve the other tasks of this thread.
         tokio::task::coop::consume_budget().await;
         let idle = Error::Timeout {
@@ -111,13 +173,18 @@ impl EventStream {
             Err(_) => Err(idle),
             Ok(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => self.decoder.push(&data),
-                Err(_) => Ok(Vec::new()),
+                Err(frame) => {
+                    if let Ok(trailers) = frame.into_trailers() {
+                        self.decoder.trailers(&trailers);
+                    }
+                    Ok(Vec::new())
+                }
             },
             Ok(Some(Err(error))) => Err(Error::Connection(error.into())),
             Ok(None) => {
                 self.ended = true;
                 self.broken_off = self.decoder.is_within_data();
-                Ok(self.decoder.finish()?.into_iter().collect())
+                self.decoder.finish()
             }
         }
     }

@@ -8,6 +8,8 @@ use a2a_edge::budget::{Budget, Share};
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::Violation;
 use bytes::{Buf, Bytes};
+#[cfg(feature = "grpc")]
+use http::Version;
 use http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
 };
@@ -66,6 +68,9 @@ impl Default for Timeouts {
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     pool: Client<Connector, Full<Bytes>>,
+    /// Connections that speak HTTP/2 from the start, for gRPC.
+    #[cfg(feature = "grpc")]
+    http2: Client<Connector, Full<Bytes>>,
     #[cfg(feature = "tls")]
     certificate_request: CertificateRequest,
     pub(super) timeouts: Timeouts,
@@ -182,17 +187,17 @@ impl HttpClientBuilder {
             certificate_request: certificate_request.clone(),
             within,
         };
-        let pool = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
+        let mut pool = Client::builder(TokioExecutor::new());
+        pool.pool_timer(TokioTimer::new())
             .timer(TokioTimer::new())
             .http1_max_buf_size(MAX_HEAD)
-            .http2_only(self.http2_only)
             .http2_max_header_list_size(MAX_HEAD as u32)
             .http2_keep_alive_interval(Some(self.timeouts.idle / 4))
-            .http2_keep_alive_timeout(self.timeouts.idle / 4)
-            .build(reach);
+            .http2_keep_alive_timeout(self.timeouts.idle / 4);
         HttpClient {
-            pool,
+            #[cfg(feature = "grpc")]
+            http2: pool.clone().http2_only(true).build(reach.clone()),
+            pool: pool.http2_only(self.http2_only).build(reach),
             #[cfg(feature = "tls")]
             certificate_request,
             timeouts: self.timeouts,
@@ -337,7 +342,12 @@ impl HttpClient {
             credentials.attach(&mut head).await?;
             let sent = head.headers.clone();
             let response = self.send(Request::from_parts(head, body)).await?;
-            if response.status() != StatusCode::UNAUTHORIZED || !is_first {
+            let is_refused = response.status() == StatusCode::UNAUTHORIZED
+                || response
+                    .headers()
+                    .get("grpc-status")
+                    .is_some_and(|code| code == "16");
+            if !is_refused || !is_first {
                 return Ok(response);
             }
             let challenge = challenges(response.headers());
@@ -382,7 +392,14 @@ impl HttpClient {
         let limit = self.timeouts.first_byte;
         let origin = origin(request.uri());
         let timeout = |phase, limit| Error::Timeout { phase, limit };
-        match tokio::time::timeout(limit, self.pool.request(request)).await {
+        #[cfg(feature = "grpc")]
+        let pool = match request.version() {
+            Version::HTTP_2 => &self.http2,
+            _ => &self.pool,
+        };
+        #[cfg(not(feature = "grpc"))]
+        let pool = &self.pool;
+        match tokio::time::timeout(limit, pool.request(request)).await {
             Err(_) => Err(timeout(Phase::FirstByte, limit)),
             Ok(Err(error)) if error.is_connect() && timed_out(&error) => {
                 Err(timeout(Phase::Connect, self.timeouts.connect))

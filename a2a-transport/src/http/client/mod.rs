@@ -8,6 +8,8 @@ pub(super) mod connector;
 pub(super) mod deviation_observer;
 pub(super) mod event_stream;
 pub(super) mod foreign_body;
+#[cfg(feature = "grpc")]
+mod grpc;
 pub(super) mod http_client;
 pub(super) mod proxy;
 pub(super) mod retry_after;

@@ -24,7 +24,7 @@ use tracing::{Instrument, Span};
 use super::busy_error::busy_error;
 use super::client_span::ClientSpan;
 use super::deviation_observer::{DeviationObserver, tell};
-use super::event_stream::EventStream;
+use super::event_stream::{EventDecoder, EventStream};
 use super::foreign_body::{is_html, shown};
 use super::http_client::{HttpClient, challenges};
 use super::wire_observer::ObservedBody;
@@ -45,20 +45,20 @@ pub struct HttpTransport {
 }
 
 #[derive(Clone, Debug)]
-struct Shared {
-    http: HttpClient,
-    url: Uri,
-    protocol_version: ProtocolVersion,
+pub(super) struct Shared {
+    pub(super) http: HttpClient,
+    pub(super) url: Uri,
+    pub(super) protocol_version: ProtocolVersion,
     binding: Binding,
     tenant: Option<String>,
-    mode: Mode,
+    pub(super) mode: Mode,
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
     /// Set if calls may bring credentials of their own.
     call_credentials: bool,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     /// Told of deviations in answers.
-    deviations: Option<DeviationObserver>,
+    pub(super) deviations: Option<DeviationObserver>,
     next_id: Arc<AtomicU64>,
     /// The agent refuses the media type of 1.0.1.
     plain_json: Arc<AtomicBool>,
@@ -92,7 +92,7 @@ impl HttpTransport {
     pub fn to(interface: &AgentInterface) -> Option<Result<Self, Error>> {
         let (binding, protocol_version) = (Binding::of(interface)?, interface.protocol_version()?);
         let tenant = interface.tenant.clone().unwrap_or_default();
-        let transport = Self::new(&interface.url, protocol_version);
+        let transport = Self::new(&interface.http_url(None), protocol_version);
         let adapted = |transport: Self| transport.binding(binding).tenant(tenant);
         Some(transport.map(|transport| adapted(transport).call_credentials(false)))
     }
@@ -212,6 +212,10 @@ impl Shared {
             request.set_tenant(self.tenant.clone());
         }
         let id = Id::number(self.next_id.fetch_add(1, Ordering::Relaxed));
+        #[cfg(feature = "grpc")]
+        if self.binding == Binding::Grpc {
+            return self.ask_by_grpc(request, &context, span).await;
+        }
         let streams = request.operation().is_stream();
         let forgets = self.cannot_say(&request);
         let mut asking = write_call(request, self.protocol_version, self.binding, &id)?;
@@ -229,7 +233,8 @@ impl Shared {
             let idle = self.http.timeouts.idle;
             let budget = self.http.receiving.clone();
             let (reader, observer) = ((reader, self.mode), self.deviations.clone());
-            let updates = EventStream::updates(body, reader, observer, self.bounds, idle, budget);
+            let decoder = EventDecoder::Sse(Decoder::new(self.bounds));
+            let updates = EventStream::updates(body, reader, observer, decoder, idle, budget);
             return Ok(CallResponse::stream(updates));
         }
 
@@ -290,8 +295,9 @@ impl Shared {
 
     /// Returns whether the request cannot be expressed: the proto of 0.3 cannot distinguish a history length of 0
     /// from an absent one, which means all.
-    fn cannot_say(&self, request: &A2aRequest) -> bool {
-        (self.protocol_version, self.binding) == (ProtocolVersion::V0_3, Binding::HttpJson)
+    pub(super) fn cannot_say(&self, request: &A2aRequest) -> bool {
+        self.protocol_version == ProtocolVersion::V0_3
+            && self.binding != Binding::JsonRpc
             && request.history_length() == Some(0)
     }
 
@@ -390,6 +396,12 @@ impl Shared {
         if self.protocol_version == ProtocolVersion::V1_0 {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
         }
+        self.write_context(context, headers);
+        Ok(request)
+    }
+
+    /// Writes the headers that a request has in every binding.
+    pub(super) fn write_context(&self, context: &Context, headers: &mut HeaderMap) {
         extensions::ask(&context.extensions, self.protocol_version, headers);
         // A value that cannot be a header is left out.
         if let Some(user) = &context.claims.user_id
@@ -404,7 +416,6 @@ impl Shared {
             trace.write(headers);
         }
         headers.extend(self.own_headers(context));
-        Ok(request)
     }
 
     /// Returns the media type: 1.0.1 §11.1 wants its own on HTTP+JSON; everything else is plain JSON.
@@ -477,7 +488,7 @@ impl Shared {
     }
 
     /// Returns the credentials to send: the call's own, or else the credentials for all calls.
-    fn credentials<'a>(&'a self, context: &'a Context) -> Option<&'a dyn Credentials> {
+    pub(super) fn credentials<'a>(&'a self, context: &'a Context) -> Option<&'a dyn Credentials> {
         context
             .credentials
             .as_deref()
@@ -486,7 +497,7 @@ impl Shared {
 
     /// Returns the headers to send with every request, without the headers that would authenticate another
     /// caller than the credentials of the call do.
-    fn own_headers(&self, context: &Context) -> HeaderMap {
+    pub(super) fn own_headers(&self, context: &Context) -> HeaderMap {
         let mut headers = self.headers.clone();
         if context.credentials.is_some() {
             headers.remove(AUTHORIZATION);
@@ -496,7 +507,7 @@ impl Shared {
     }
 
     /// Returns the limits for a JSON document of at most `bytes` bytes.
-    fn limits(&self, bytes: usize) -> Limits {
+    pub(super) fn limits(&self, bytes: usize) -> Limits {
         let mut limits = Limits::default();
         limits.bytes = bytes;
         limits.heap = self.http.limit.max(bytes).saturating_mul(4);
@@ -505,7 +516,7 @@ impl Shared {
 }
 
 /// Heap that any answer may take as a tree of values, however short it is.
-const MIN_HEAP: usize = 128 << 20;
+pub(super) const MIN_HEAP: usize = 128 << 20;
 
 /// Returns an error if the agent wants other credentials, or denies access.
 fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {

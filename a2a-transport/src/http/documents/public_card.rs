@@ -59,7 +59,7 @@ impl PublicCard {
             return Some(self.card.supported_interfaces.clone());
         }
         let url = origin(head)? + path;
-        Some(AgentCard::default().at(url).supported_interfaces)
+        Some(at(AgentCard::default(), url).supported_interfaces)
     }
 
     /// Answers a GET: a caller that names version 1.0 gets the card of 1.0 alone, every other the union; 304
@@ -94,7 +94,7 @@ impl PublicCard {
             return Some(documents.clone());
         }
         let url = origin(head)? + path;
-        Some(Documents::new(&self.card.clone().at(url)))
+        Some(Documents::new(&at(self.card.clone(), url)))
     }
 
     fn document(&self, documents: &Documents, request_headers: &HeaderMap) -> Response<Body> {
@@ -139,6 +139,15 @@ impl PublicCard {
             .and_then(|date| httpdate::parse_http_date(date).ok());
         let since = httpdate::parse_http_date(since).ok();
         matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
+    }
+}
+
+/// Returns a card with all interfaces that we serve at a URL.
+fn at(card: AgentCard, url: String) -> AgentCard {
+    let card = card.at(url);
+    match cfg!(feature = "grpc") {
+        true => card.with_grpc(),
+        false => card,
     }
 }
 

@@ -8,31 +8,39 @@ use std::time::Duration;
 use a2a_edge::budget::Exhausted;
 use a2a_types::ErrorKind;
 use bytes::{Buf, Bytes};
+use http::HeaderMap;
 use http_body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::task::coop;
 use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_stream::Stream;
 
+use super::grpc::{GrpcFormat, write_status};
 use super::response_budget::{AdmittedResponse, LargeResponse, ResponseBudget};
 use super::server_span::{Outcome, ServerSpan};
 use crate::binding::EventWriter;
+use crate::binding::grpc::{Code, Status};
 use crate::{Error, Update, UpdateStream, sse};
 
 /// The body of an answer.
-pub struct Body(BodyKind);
+pub struct Body {
+    kind: BodyKind,
+    /// Sent behind the bytes.
+    trailers: Option<Box<HeaderMap>>,
+}
 
 enum BodyKind {
     Full(Bytes),
     Large(Arc<LargeResponse>),
     Events(Pin<Box<Events>>),
+    Messages(Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>),
 }
 
 pin_project! {
     /// A stream of updates on its way out.
     struct Events {
         encoder: EventEncoder,
-        keep_alive: Duration,
-        // Timer of the next keep-alive comment.
+        // Timer of the next keep-alive comment, or of the deadline.
         #[pin]
         silence: Sleep,
     }
@@ -42,18 +50,47 @@ pin_project! {
 struct EventEncoder {
     updates: Option<UpdateStream>,
     writer: EventWriter,
-    named: bool,
+    format: EventFormat,
     ready: Vec<u8>,
+    trailers: Option<Box<HeaderMap>>,
     /// Rest of an event or piece that was too large to send at once.
     large: Option<Arc<LargeResponse>>,
     answers: ResponseBudget,
     server_span: ServerSpan,
 }
 
+/// Format of the events of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum EventFormat {
+    /// Server-Sent Events, with a comment after every `keep_alive` of silence. `named` adds the event names that
+    /// some clients cannot do without.
+    Sse { named: bool, keep_alive: Duration },
+    /// Messages of gRPC, until a deadline.
+    Grpc {
+        format: GrpcFormat,
+        deadline: Option<Instant>,
+    },
+}
+
 impl Body {
+    fn of(kind: BodyKind) -> Self {
+        Self {
+            kind,
+            trailers: None,
+        }
+    }
+
     /// Creates a body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self(BodyKind::Full(bytes.into()))
+        Self::of(BodyKind::Full(bytes.into()))
+    }
+
+    /// Returns the body with trailers behind its bytes.
+    pub(crate) fn with_trailers(self, trailers: Option<HeaderMap>) -> Self {
+        Self {
+            trailers: trailers.map(Box::new),
+            ..self
+        }
     }
 
     /// Creates an empty body.
@@ -65,35 +102,58 @@ impl Body {
     pub(crate) fn admitted(admitted: AdmittedResponse) -> Self {
         match admitted {
             AdmittedResponse::Small(bytes) => Self::full(bytes),
-            AdmittedResponse::Large(answer) => Self(BodyKind::Large(answer)),
+            AdmittedResponse::Large(answer) => Self::of(BodyKind::Large(answer)),
         }
     }
 
-    /// Creates a body of Server-Sent Events, charged to the budget of all answers, with a comment after every
-    /// `keep_alive` of silence. `named` adds the event names that some clients cannot do without.
+    /// Creates a body of the events of a stream, charged to the budget of all answers.
     pub(crate) fn events(
         updates: UpdateStream,
         writer: EventWriter,
-        named: bool,
-        keep_alive: Duration,
+        format: EventFormat,
         answers: ResponseBudget,
         server_span: ServerSpan,
     ) -> Self {
-        Self(BodyKind::Events(Box::pin(Events {
+        Self::of(BodyKind::Events(Box::pin(Events {
             encoder: EventEncoder {
                 updates: Some(updates),
                 writer,
-                named,
+                format,
                 ready: Vec::new(),
+                trailers: None,
                 large: None,
                 answers,
                 server_span,
             },
-            keep_alive,
-            silence: sleep_until(Instant::now() + keep_alive),
+            silence: sleep_until(format.next_timeout()),
         })))
     }
 }
+
+impl Body {
+    /// Creates a body of messages of gRPC in their frames, with the status behind them.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn messages(
+        messages: impl Stream<Item = Result<Bytes, Status>> + Send + 'static,
+    ) -> Self {
+        let mut trailers = HeaderMap::new();
+        write_status(&Status::new(Code::OK, ""), &mut trailers);
+        Self::of(BodyKind::Messages(Box::pin(messages))).with_trailers(Some(trailers))
+    }
+}
+
+impl EventFormat {
+    /// Returns the time at which something is sent, if no event is.
+    fn next_timeout(self) -> Instant {
+        match self {
+            Self::Sse { keep_alive, .. } => Instant::now() + keep_alive,
+            Self::Grpc { deadline, .. } => deadline.unwrap_or_else(|| Instant::now() + NEVER),
+        }
+    }
+}
+
+/// Practically never, and near enough to be added to the current time.
+const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 impl Events {
     /// Polls the next piece: events, or a comment after every silence.
@@ -104,10 +164,21 @@ impl Events {
             Poll::Ready(Some(piece)) => piece,
             Poll::Pending => {
                 ready!(this.silence.as_mut().poll(cx));
-                Bytes::from_static(sse::PING)
+                match this.encoder.format {
+                    EventFormat::Sse { .. } => Bytes::from_static(sse::PING),
+                    EventFormat::Grpc { .. } => {
+                        this.encoder.expire();
+                        match std::mem::take(&mut this.encoder.ready) {
+                            rest if rest.is_empty() => return Poll::Ready(None),
+                            rest => rest.into(),
+                        }
+                    }
+                }
             }
         };
-        this.silence.reset(Instant::now() + *this.keep_alive);
+        if let EventFormat::Sse { .. } = this.encoder.format {
+            this.silence.reset(this.encoder.format.next_timeout());
+        }
         Poll::Ready(Some(encoder))
     }
 }
@@ -140,7 +211,7 @@ impl EventEncoder {
                 }
                 Poll::Ready(None) => {
                     self.server_span.ended(Outcome::Answered);
-                    self.updates = None;
+                    self.end(&Status::new(Code::OK, ""));
                 }
                 Poll::Pending => break,
             }
@@ -187,8 +258,28 @@ impl EventEncoder {
     fn fail(&mut self, error: a2a_types::Error) {
         self.server_span.ended(Outcome::Failed(error.kind));
         let line = self.writer.write_error(error);
-        let name = line.name.filter(|_| self.named);
-        sse::encode_into(&mut self.ready, None, name, |json| line.write(json));
+        match self.format {
+            EventFormat::Sse { named, .. } => {
+                let name = line.name.filter(|_| named);
+                sse::encode_into(&mut self.ready, None, name, |json| line.write(json));
+                self.updates = None;
+            }
+            EventFormat::Grpc { .. } => self.end(&Status::read(&line.json())),
+        }
+    }
+
+    /// Ends the stream at the caller's deadline.
+    fn expire(&mut self) {
+        let error = late();
+        self.server_span.ended(Outcome::Failed(error.kind));
+        self.end(&Status::new(Code::DEADLINE_EXCEEDED, error.message));
+    }
+
+    /// Ends the stream, by gRPC with a status.
+    fn end(&mut self, status: &Status) {
+        if let EventFormat::Grpc { format, .. } = self.format {
+            self.trailers = format.end(status, &mut self.ready).map(Box::new);
+        }
         self.updates = None;
     }
 
@@ -199,13 +290,31 @@ impl EventEncoder {
         let last = lines.len().saturating_sub(1);
         // Reserves once, instead of growing while the event is written.
         self.ready.reserve(INITIAL_CAPACITY);
+        let mut failure = None;
         for (index, line) in lines.iter().enumerate() {
-            // An event that became several has been seen only once its last line has been.
-            let id = update.sequence.filter(|_| numbered && index == last);
-            let name = line.name.filter(|_| self.named);
-            sse::encode_into(&mut self.ready, id, name, |json| line.write(json));
+            match self.format {
+                EventFormat::Sse { named, .. } => {
+                    // An event that became several has been seen only once its last line has been.
+                    let id = update.sequence.filter(|_| numbered && index == last);
+                    let name = line.name.filter(|_| named);
+                    sse::encode_into(&mut self.ready, id, name, |json| line.write(json));
+                }
+                EventFormat::Grpc { format, .. } => {
+                    failure = format.message(&line.json(), &mut self.ready).err();
+                }
+            }
+        }
+        if let Some(status) = failure {
+            self.server_span.ended(Outcome::Failed(ErrorKind::Internal));
+            self.end(&status);
         }
     }
+}
+
+/// Returns the error of an answer that comes after the caller's deadline.
+pub(crate) fn late() -> a2a_types::Error {
+    let text = "the caller's deadline passed; the task goes on";
+    a2a_types::Error::new(ErrorKind::Unavailable, text)
 }
 
 /// Returns the error of an answer that the budget has no room for.
@@ -232,38 +341,60 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        match &mut self.0 {
-            BodyKind::Full(bytes) if bytes.has_remaining() => {
-                Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes)))))
-            }
-            BodyKind::Full(_) => Poll::Ready(None),
+        let this = &mut *self;
+        let piece = match &mut this.kind {
+            BodyKind::Full(bytes) if bytes.has_remaining() => Some(std::mem::take(bytes)),
+            BodyKind::Full(_) => None,
             BodyKind::Large(answer) => {
-                Poll::Ready(answer.take().map(|piece| Ok(Frame::data(piece))))
+                let piece = answer.take();
+                if piece.is_none() && answer.is_dropped() {
+                    this.trailers = None;
+                }
+                piece
             }
             BodyKind::Events(events) => {
                 let span = events.encoder.server_span.span().clone();
                 let _within = span.enter();
-                events
-                    .as_mut()
-                    .poll(cx)
-                    .map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
+                let piece = ready!(events.as_mut().poll(cx));
+                if piece.is_none() && this.trailers.is_none() {
+                    this.trailers = events.as_mut().project().encoder.trailers.take();
+                }
+                piece
             }
-        }
+            BodyKind::Messages(messages) => match ready!(messages.as_mut().poll_next(cx)) {
+                Some(Ok(piece)) => Some(piece),
+                Some(Err(status)) => {
+                    let mut trailers = HeaderMap::new();
+                    write_status(&status, &mut trailers);
+                    this.trailers = Some(Box::new(trailers));
+                    None
+                }
+                None => None,
+            },
+        };
+        let frame = match piece {
+            Some(piece) => Some(Frame::data(piece)),
+            None => this.trailers.take().map(|it| Frame::trailers(*it)),
+        };
+        Poll::Ready(frame.map(Ok))
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
+        let is_empty = match &self.kind {
             BodyKind::Full(bytes) => bytes.is_empty(),
             BodyKind::Large(answer) => answer.len() == 0,
-            BodyKind::Events(_) => false,
-        }
+            BodyKind::Events(_) | BodyKind::Messages(_) => false,
+        };
+        is_empty && self.trailers.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
+            // Some callers by gRPC do not expect a length.
+            _ if self.trailers.is_some() => SizeHint::default(),
             BodyKind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             BodyKind::Large(answer) => SizeHint::with_exact(answer.len() as u64),
-            BodyKind::Events(_) => SizeHint::default(),
+            BodyKind::Events(_) | BodyKind::Messages(_) => SizeHint::default(),
         }
     }
 }
@@ -286,8 +417,10 @@ mod tests {
         let mut body = Body::events(
             silent,
             EventWriter::new(&envelope),
-            false,
-            Duration::from_secs(15),
+            EventFormat::Sse {
+                named: false,
+                keep_alive: Duration::from_secs(15),
+            },
             ResponseBudget::new(1 << 20),
             ServerSpan::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         );
@@ -308,8 +441,10 @@ mod tests {
         Body::events(
             Box::pin(updates),
             writer,
-            false,
-            Duration::from_secs(15),
+            EventFormat::Sse {
+                named: false,
+                keep_alive: Duration::from_secs(15),
+            },
             ResponseBudget::new(1 << 20),
             ServerSpan::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         )

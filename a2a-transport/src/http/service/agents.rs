@@ -101,6 +101,12 @@ where
 
     fn call(&self, request: Request<B>) -> Self::Future {
         let agents = self.clone();
+        #[cfg(feature = "grpc")]
+        if agents.first.is_reflection(request.uri().path()) {
+            let (head, body) = request.into_parts();
+            let answer = agents.first.reflect(&head, body);
+            return Box::pin(std::future::ready(Ok(answer)));
+        }
         Box::pin(async move { Ok(agents.handle(request).await) })
     }
 }

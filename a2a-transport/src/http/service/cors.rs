@@ -72,7 +72,8 @@ pub(super) fn expose(origin: HeaderValue, answer: &mut Response<Body>) {
         headers.append(VARY, HeaderValue::from_static("Origin"));
     }
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    let exposed =
-        HeaderValue::from_static("A2A-Version, A2A-Extensions, Retry-After, WWW-Authenticate");
+    let exposed = HeaderValue::from_static(
+        "A2A-Version, A2A-Extensions, Retry-After, WWW-Authenticate, grpc-status, grpc-message, grpc-status-details-bin",
+    );
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
 }

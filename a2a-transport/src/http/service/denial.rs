@@ -13,7 +13,7 @@ use super::auth::AuthError;
 use super::settings::Settings;
 use crate::binding::{CallRefusal, write_refusal};
 use crate::http::documents::security::ProtectedResource;
-use crate::http::message::answer::{plain, written};
+use crate::http::message::answer::{AnswerFormat, plain};
 use crate::http::message::body::Body;
 use crate::http::message::challenge::AuthChallenge;
 use crate::{Binding, metric};
@@ -24,7 +24,7 @@ pub(super) struct DenialFormat {
     pub(super) protocol_version: ProtocolVersion,
     /// The id to answer with by JSON-RPC, null if the body was not read.
     pub(super) id: Id,
-    pub(super) media_type: &'static str,
+    pub(super) answer: AnswerFormat,
 }
 
 impl Settings {
@@ -60,7 +60,7 @@ impl Settings {
             error,
             status: Some(status),
         };
-        let mut response = written(write_refusal(refused), format.media_type);
+        let mut response = format.answer.written(write_refusal(refused));
         self.challenge(&mut response, denied.challenges(), head);
         if let Some(seconds) = retry_after {
             let seconds = HeaderValue::from(seconds);
@@ -71,9 +71,12 @@ impl Settings {
 
     /// Challenges a caller that the agent itself refused, like the authenticator does.
     pub(super) fn challenge_unauthenticated(&self, response: &mut Response<Body>, head: &Parts) {
-        if response.status() == StatusCode::UNAUTHORIZED
-            && let Some(security) = &self.security
-        {
+        let is_refused = response.status() == StatusCode::UNAUTHORIZED
+            || response
+                .headers()
+                .get("grpc-status")
+                .is_some_and(|code| code == "16");
+        if is_refused && let Some(security) = &self.security {
             self.challenge(response, &security.challenges, head);
         }
     }

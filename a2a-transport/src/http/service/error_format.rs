@@ -3,10 +3,11 @@
 use a2a_jsonrpc::Id;
 use a2a_types::{Error as A2aError, ProtocolVersion};
 use http::{Response, StatusCode};
+use tokio::time::Instant;
 
 use crate::Binding;
 use crate::binding::{CallRefusal, write_refusal};
-use crate::http::message::answer::written;
+use crate::http::message::answer::AnswerFormat;
 use crate::http::message::body::Body;
 use crate::http::message::server_span::ServerSpan;
 
@@ -14,7 +15,9 @@ use crate::http::message::server_span::ServerSpan;
 pub(super) struct ErrorFormat {
     pub(super) binding: Binding,
     pub(super) protocol_version: ProtocolVersion,
-    pub(super) media_type: &'static str,
+    pub(super) answer: AnswerFormat,
+    /// Time at which the caller stops to wait.
+    pub(super) deadline: Option<Instant>,
     pub(super) server_span: ServerSpan,
 }
 
@@ -29,6 +32,6 @@ impl ErrorFormat {
             error,
             status,
         };
-        written(write_refusal(refused), self.media_type)
+        self.answer.written(write_refusal(refused))
     }
 }

@@ -1,4 +1,4 @@
-//! One request and its answer, by JSON-RPC or by HTTP+JSON.
+//! One request and its answer, in any binding.
 
 use std::future::ready;
 use std::pin::Pin;
@@ -17,6 +17,7 @@ use http::{Method, Response, StatusCode};
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::yield_now;
+use tokio::time::timeout_at;
 
 use super::auth::{AuthError, DynAuthorizer};
 use super::denial::{DenialFormat, whole_seconds};
@@ -27,12 +28,11 @@ use super::peer_slots::LARGE_BODY_BYTES;
 use super::request_headers::RequestHeaders;
 use super::routing::{find_route, unrouted};
 use crate::binding::{
-    CallRefusal, EventWriter, IncomingCall, jsonrpc, rest, write_refusal, write_reply,
+    CallRefusal, EventWriter, IncomingCall, OutgoingReply, jsonrpc, rest, write_refusal,
+    write_reply,
 };
-use crate::http::message::answer::{
-    JSON, event_stream, for_caller_only, retry_later, status, typed, written,
-};
-use crate::http::message::body::{Body, crowded};
+use crate::http::message::answer::{AnswerFormat, JSON, for_caller_only, retry_later, status};
+use crate::http::message::body::{Body, EventFormat, crowded, late};
 use crate::http::message::extensions;
 use crate::http::message::media;
 use crate::http::message::receive::{BodyError, collect};
@@ -65,7 +65,8 @@ impl<T: Transport> HttpService<T> {
                 Ok(Some(named)) => named,
                 _ => reading.prefer.unwrap_or(unnamed),
             },
-            media_type: JSON,
+            answer: AnswerFormat::Json(JSON),
+            deadline: None,
             server_span,
         };
         let read = move |body: &[u8], headers: &RequestHeaders<'_>| {
@@ -90,7 +91,8 @@ impl<T: Transport> HttpService<T> {
         let mut error_format = ErrorFormat {
             binding: Binding::HttpJson,
             protocol_version: unrouted(reading.offer),
-            media_type: media::of_answer(&head.headers),
+            answer: AnswerFormat::Json(media::of_answer(&head.headers)),
+            deadline: None,
             server_span,
         };
         let tenants = &self.settings.tenants;
@@ -110,7 +112,7 @@ impl<T: Transport> HttpService<T> {
         clippy::manual_async_fn,
         reason = "the future of an `async fn` has room for its arguments twice, and every connection keeps room for it"
     )]
-    fn exchange<'a, B>(
+    pub(super) fn exchange<'a, B>(
         &'a self,
         head: &'a Parts,
         headers: RequestHeaders<'a>,
@@ -129,7 +131,15 @@ impl<T: Transport> HttpService<T> {
                 Ok(admitted) => admitted,
                 Err(refusal) => return refusal,
             };
-            let reply = answering.await;
+            let reply = match error_format.deadline {
+                None => answering.await,
+                Some(deadline) => match timeout_at(deadline, answering).await {
+                    Ok(reply) => reply,
+                    Err(_) => {
+                        return error_format.refuse(Some(StatusCode::GATEWAY_TIMEOUT), late());
+                    }
+                },
+            };
             if slot.is_some() && reply.as_ref().is_ok_and(|reply| reply.held.is_some()) {
                 // After a large answer, lets other peers go first, while further reads of this peer find no
                 // slot.
@@ -212,7 +222,8 @@ impl<T: Transport> HttpService<T> {
         let refuse = |error_format: &mut ErrorFormat, status, text: &str| {
             error_format.refuse(Some(status), A2aError::new(ErrorKind::InvalidRequest, text))
         };
-        if head.method == Method::POST && !headers.brings_json() {
+        let is_json = error_format.binding != Binding::Grpc;
+        if is_json && head.method == Method::POST && !headers.brings_json() {
             let text = "expected `Content-Type: application/json`";
             return Err(refuse(
                 error_format,
@@ -226,7 +237,12 @@ impl<T: Transport> HttpService<T> {
         let limit = self.settings.reading().limits.bytes;
         // Given back when the call is read, after the body.
         let mut share = self.settings.receiving.share();
-        let body = collect(body, limit, self.settings.rate, &mut share).await;
+        let room = match is_json {
+            true => limit,
+            // The head of the frame, and Base64.
+            false => limit / 3 * 4 + FRAME_ROOM,
+        };
+        let body = collect(body, room, self.settings.rate, &mut share).await;
         let body = body.map_err(|incomplete| match incomplete {
             BodyError::TooLarge => {
                 let text = format!("the body is larger than {limit} bytes");
@@ -288,7 +304,8 @@ impl<T: Transport> HttpService<T> {
             Ok(body) => {
                 error_format.server_span.settled(protocol_version);
                 error_format.server_span.ended(Outcome::Answered);
-                self.admit_answer(StatusCode::OK, body, error_format)
+                let status = StatusCode::OK;
+                self.admit_answer(OutgoingReply { status, body }, error_format)
             }
             Err(refused) => self.refuse_call(refused, error_format),
         };
@@ -305,22 +322,31 @@ impl<T: Transport> HttpService<T> {
         error_format
             .server_span
             .refused(refused.protocol_version, refused.error.kind);
-        let refusal = write_refusal(refused);
         // It may repeat names that the request has.
-        self.admit_answer(refusal.status, refusal.body, error_format)
+        self.admit_answer(write_refusal(refused), error_format)
     }
 
     /// Returns an answer, if the budget of all answers has room for it.
-    fn admit_answer(
+    fn admit_answer(&self, reply: OutgoingReply, error_format: &ErrorFormat) -> Response<Body> {
+        let admitted = self.admit_packed(error_format.answer, reply);
+        admitted.unwrap_or_else(|Exhausted| retry_later(status(StatusCode::SERVICE_UNAVAILABLE)))
+    }
+
+    /// Packs an answer, and charges it to the budget of all answers.
+    fn admit_packed(
         &self,
-        code: StatusCode,
-        body: Vec<u8>,
-        error_format: &ErrorFormat,
-    ) -> Response<Body> {
-        match self.settings.answers.admit(body) {
-            Ok(body) => typed(code, error_format.media_type, Body::admitted(body)),
-            Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
-        }
+        format: AnswerFormat,
+        reply: OutgoingReply,
+    ) -> Result<Response<Body>, Exhausted> {
+        let mut packed = match format.pack(reply) {
+            Ok(packed) => packed,
+            Err(response) => return Ok(response),
+        };
+        let admitted = self
+            .settings
+            .answers
+            .admit(std::mem::take(&mut packed.body))?;
+        Ok(format.response(packed, Body::admitted(admitted)))
     }
 
     /// Returns the extensions that the card offers.
@@ -345,7 +371,7 @@ impl<T: Transport> HttpService<T> {
             binding,
             protocol_version,
             id,
-            media_type: error_format.media_type,
+            answer: error_format.answer,
         };
         self.settings.deny(denied, head, format)
     }
@@ -431,14 +457,19 @@ impl<T: Transport> HttpService<T> {
         let mut response = match outcome {
             Ok(ResponseBody::Stream(updates)) => {
                 let writer = EventWriter::new(&envelope);
-                event_stream(Body::events(
-                    updates,
-                    writer,
-                    options.named,
-                    self.settings.keep_alive,
-                    self.settings.answers.clone(),
-                    error_format.server_span,
-                ))
+                let format = match error_format.answer {
+                    AnswerFormat::Json(_) => EventFormat::Sse {
+                        named: options.named,
+                        keep_alive: self.settings.keep_alive,
+                    },
+                    AnswerFormat::Grpc(format) => EventFormat::Grpc {
+                        format,
+                        deadline: error_format.deadline,
+                    },
+                };
+                let answers = self.settings.answers.clone();
+                let body = Body::events(updates, writer, format, answers, error_format.server_span);
+                error_format.answer.stream(body)
             }
             Ok(ResponseBody::Once(response)) => {
                 let is_card = matches!(response, A2aResponse::GetExtendedAgentCard(_));
@@ -450,9 +481,11 @@ impl<T: Transport> HttpService<T> {
             }
             Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::RateLimited) => {
                 let reply = write_reply(&envelope, Err(error));
-                retry_later(written(reply, error_format.media_type))
+                retry_later(error_format.answer.written(reply))
             }
-            Err(error) => written(write_reply(&envelope, Err(error)), error_format.media_type),
+            Err(error) => error_format
+                .answer
+                .written(write_reply(&envelope, Err(error))),
         };
         refusal.write(&mut response);
         drop(held);
@@ -468,23 +501,22 @@ impl<T: Transport> HttpService<T> {
         error_format: &mut ErrorFormat,
     ) -> Response<Body> {
         let reply = write_reply(envelope, Ok(response));
-        match self.settings.answers.admit(reply.body) {
-            Ok(admitted) => typed(
-                reply.status,
-                error_format.media_type,
-                Body::admitted(admitted),
-            ),
+        match self.admit_packed(error_format.answer, reply) {
+            Ok(response) => response,
             Err(Exhausted) => {
                 error_format
                     .server_span
                     .ended(Outcome::Failed(ErrorKind::Unavailable));
                 let mut reply = write_reply(envelope, Err(crowded()));
                 reply.status = StatusCode::SERVICE_UNAVAILABLE;
-                retry_later(written(reply, error_format.media_type))
+                retry_later(error_format.answer.written(reply))
             }
         }
     }
 }
+
+/// Bytes of a body by gRPC beside its message.
+const FRAME_ROOM: usize = 64;
 
 /// Headers of an agent's refusal that are passed on to the caller.
 #[derive(Default)]

@@ -22,17 +22,23 @@ use super::catalog;
 use super::cors::{self, AllowedOrigins};
 use super::denial::DenialFormat;
 use super::extension_methods::ExtensionMethods;
+#[cfg(feature = "grpc")]
+use super::health;
 use super::hosts::Hosts;
 #[cfg(feature = "webhooks")]
 use super::notifications;
 use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::PeerSlots;
+#[cfg(feature = "grpc")]
+use super::reflection;
 use super::settings::{Resource, Settings};
 use super::tenants::Tenants;
 use crate::binding::{ReadOptions, SupportedVersions};
 use crate::http::documents::public_card::PublicCard;
 use crate::http::documents::readiness::{Readiness, answer_probe};
-use crate::http::message::answer::{JSON, for_caller_only, json, not_allowed, plain, retry_later};
+use crate::http::message::answer::{
+    AnswerFormat, JSON, for_caller_only, json, not_allowed, plain, retry_later,
+};
 use crate::http::message::body::Body;
 use crate::http::message::challenge::AuthChallenge;
 use crate::http::message::receive::TrackedBody;
@@ -46,6 +52,10 @@ use crate::{Binding, BoxFuture, CallRequest, Context, ResponseBody, TraceContext
 ///
 /// ```text
 /// POST {path}                                   JSON-RPC, any version
+/// POST /lf.a2a.v1.A2AService/…                  gRPC and gRPC-Web, 1.0, with the feature `grpc`
+/// POST /a2a.v1.A2AService/…                     the same, 0.3
+/// POST /grpc.health.v1.Health/Check             the readiness probe by gRPC
+/// POST /grpc.reflection.v1.ServerReflection/…   descriptors of these services
 /// *    {path}/rest/…, {path}/…                  HTTP+JSON, 1.0 and (below v1) 0.3
 /// GET  /.well-known/jwks.json                   the keys of push notifications, also below {path}
 /// GET  /.well-known/agent.json, agent-card.json the public card (and /agent-card)
@@ -253,6 +263,25 @@ impl<T: Transport> HttpService<T> {
         answer
     }
 
+    /// Returns whether a path is that of the reflection service of gRPC.
+    #[cfg(feature = "grpc")]
+    pub(super) fn is_reflection(&self, path: &str) -> bool {
+        reflection::is_asked(path) && self.settings.reading().offer.has_any(Binding::Grpc)
+    }
+
+    /// Answers a request for the reflection service.
+    #[cfg(feature = "grpc")]
+    pub(super) fn reflect<B>(&self, head: &Parts, body: B) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        match self.settings.hosts.check(head, false) {
+            Ok(()) => reflection::answer(head, body),
+            Err(refusal) => refusal,
+        }
+    }
+
     /// Answers a request at its path; the origin of its page may be allowed, whatever the hosts are.
     async fn dispatch<B>(
         &self,
@@ -288,6 +317,13 @@ impl<T: Transport> HttpService<T> {
                 ServerSpan::over(Binding::JsonRpc, &head.headers, answering).await
             }
             Resource::Endpoint => not_allowed("POST"),
+            #[cfg(feature = "grpc")]
+            Resource::Grpc => {
+                let answering = |server_span| self.grpc(head, body, server_span);
+                ServerSpan::over(Binding::Grpc, &head.headers, answering).await
+            }
+            #[cfg(feature = "grpc")]
+            Resource::Health => Box::pin(health::answer(settings, head, body)).await,
             Resource::Below(path) => {
                 let answering = |server_span| self.http_json(head, path, body, server_span);
                 ServerSpan::over(Binding::HttpJson, &head.headers, answering).await
@@ -320,7 +356,7 @@ impl<T: Transport> HttpService<T> {
                 binding: Binding::JsonRpc,
                 protocol_version: ProtocolVersion::V0_2,
                 id: Id::Null,
-                media_type: JSON,
+                answer: AnswerFormat::Json(JSON),
             };
             self.settings.deny(&denied, head, format)
         };
@@ -397,6 +433,11 @@ where
     fn call(&self, request: Request<B>) -> Self::Future {
         let service = self.clone();
         let (head, body) = request.into_parts();
+        #[cfg(feature = "grpc")]
+        if self.is_reflection(head.uri.path()) {
+            let answer = self.reflect(&head, body);
+            return Box::pin(std::future::ready(Ok(answer)));
+        }
         Box::pin(async move {
             let body = pin!(TrackedBody::new(body));
             Ok(service.answer(&head, body).await)

@@ -13,7 +13,7 @@ use crate::Binding;
 use crate::binding::rest::{NoRoute, Route};
 use crate::binding::{ReadOptions, SupportedVersions};
 use crate::error::clip;
-use crate::http::message::answer::JSON;
+use crate::http::message::answer::{AnswerFormat, JSON};
 use crate::http::message::body::Body;
 use crate::http::message::media;
 
@@ -54,7 +54,7 @@ pub(super) fn find_route(
     };
     error_format.protocol_version = route.protocol_version;
     if route.protocol_version != ProtocolVersion::V1_0 {
-        error_format.media_type = JSON;
+        error_format.answer = AnswerFormat::Json(JSON);
     }
     if !media::takes_answers(&head.headers) {
         let text = "expected `Accept` to name `application/json` or `text/event-stream`";

@@ -19,6 +19,8 @@ use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::{DEFAULT_LARGE_BODIES, DEFAULT_READS, PeerSlots};
 use super::tenants::Tenants;
 use crate::Binding;
+#[cfg(feature = "grpc")]
+use crate::binding::grpc;
 use crate::binding::{ReadOptions, SupportedVersions};
 use crate::http::documents::public_card::PublicCard;
 use crate::http::documents::readiness::{AlwaysReady, Readiness};
@@ -81,6 +83,12 @@ pub(super) enum Resource<'a> {
     AuthorizationServers,
     /// The AI Catalog.
     Catalog,
+    /// A service of A2A by gRPC.
+    #[cfg(feature = "grpc")]
+    Grpc,
+    /// The health service of gRPC.
+    #[cfg(feature = "grpc")]
+    Health,
     /// Below the endpoint: what follows its path.
     Below(&'a str),
     Elsewhere,
@@ -166,6 +174,16 @@ impl Settings {
                 true => Resource::Endpoint,
                 false => Resource::Elsewhere,
             };
+        }
+        #[cfg(feature = "grpc")]
+        if is_spoken(Binding::Grpc) {
+            let services = [ProtocolVersion::V1_0, ProtocolVersion::V0_3].map(grpc::service);
+            if services.iter().flatten().any(|it| path.starts_with(it)) {
+                return Resource::Grpc;
+            }
+            if path.starts_with(HEALTH) {
+                return Resource::Health;
+            }
         }
         let base = self.path.trim_end_matches('/');
         let parent = base.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -262,6 +280,10 @@ const ANSWER_BUDGET: usize = 256 << 20;
 
 /// Path of the keys that verify push notifications.
 const KEYS: &str = "/.well-known/jwks.json";
+
+/// Path of the health service of gRPC, before the name of a method.
+#[cfg(feature = "grpc")]
+pub(super) const HEALTH: &str = "/grpc.health.v1.Health/";
 
 /// Path of the AI Catalog.
 pub(super) const CATALOG: &str = "/.well-known/ai-catalog.json";

@@ -1,0 +1,346 @@
+//! gRPC: the messages of requests and answers, as JSON. Protocol Buffers, frames and trailers are the matter of the
+//! HTTP side.
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_types::reading::{Hints, Mode, Violation, WithRepairs};
+use a2a_types::{
+    Error as A2aError, ErrorKind, Operation, ProtocolVersion, Request, Response, v0_3,
+};
+use http::{Method, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::details::{error_details, kind_in};
+use super::incoming_call::invalid_params;
+use super::{
+    CallRefusal, IncomingCall, OutgoingCall, OutgoingReply, ReadOptions, bounds, canonical, rest,
+};
+use crate::{Binding, Error, ResponseContext};
+
+/// Returns the path of an operation, if the protocol version has it by gRPC.
+pub fn path(operation: Operation, protocol_version: ProtocolVersion) -> Option<String> {
+    let method = match (protocol_version, operation) {
+        (ProtocolVersion::V1_0, operation) => operation.name(),
+        (ProtocolVersion::V0_3, Operation::ListTasks) => return None,
+        (ProtocolVersion::V0_3, Operation::SubscribeToTask) => "TaskSubscription",
+        (ProtocolVersion::V0_3, Operation::GetExtendedAgentCard) => "GetAgentCard",
+        (ProtocolVersion::V0_3, Operation::ListTaskPushNotificationConfigs) => {
+            "ListTaskPushNotificationConfig"
+        }
+        (ProtocolVersion::V0_3, operation) => operation.name(),
+        _ => return None,
+    };
+    Some(format!("{}{method}", service(protocol_version)?))
+}
+
+/// Returns the operation at a path; `None` for an unknown method.
+pub fn operation_at(path: &str) -> Option<(Operation, ProtocolVersion)> {
+    let versions = [ProtocolVersion::V1_0, ProtocolVersion::V0_3];
+    let protocol_version = versions
+        .into_iter()
+        .find(|version| service(*version).is_some_and(|service| path.starts_with(service)))?;
+    let is_at = |operation: &&Operation| {
+        self::path(**operation, protocol_version).is_some_and(|known| known == path)
+    };
+    let operation = Operation::ALL.iter().find(is_at)?;
+    Some((*operation, protocol_version))
+}
+
+/// Returns the path of the service of a protocol version, before the name of a method.
+pub fn service(protocol_version: ProtocolVersion) -> Option<&'static str> {
+    match protocol_version {
+        ProtocolVersion::V1_0 => Some("/lf.a2a.v1.A2AService/"),
+        ProtocolVersion::V0_3 => Some("/a2a.v1.A2AService/"),
+        _ => None,
+    }
+}
+
+/// Reads a request in ProtoJSON.
+pub fn read_call(
+    operation: Operation,
+    protocol_version: ProtocolVersion,
+    json: &[u8],
+    reading: &ReadOptions,
+) -> Result<IncomingCall, CallRefusal> {
+    let refuse = |error| refusal(protocol_version, error);
+    let parse = |problem: String| refuse(A2aError::new(ErrorKind::JsonParse, problem));
+    a2a_jsonrpc::check(json, &reading.limits).map_err(|fault| parse(fault.to_string()))?;
+    let json = std::str::from_utf8(json).map_err(|error| parse(error.to_string()))?;
+    let (mode, hints) = (reading.mode, Hints::at("$"));
+    let read = match protocol_version {
+        ProtocolVersion::V1_0 => canonical::read_sent(operation, json, mode, &hints),
+        _ => v0_3::read_grpc_request(operation, json, mode, &hints),
+    };
+    let mut read = read
+        .and_then(|read| bounds::check(&read.value, ProtocolVersion::V1_0, "$").map(|()| read))
+        .map_err(|violation| refuse(invalid_params(&violation)))?;
+    unset_zero(&mut read.value);
+    Ok(IncomingCall {
+        envelope: ResponseContext {
+            task: read.value.task_id().cloned(),
+            ..ResponseContext::new(protocol_version, Binding::Grpc, operation)
+        },
+        request: read.value,
+        repairs: read.repairs,
+    })
+}
+
+/// Reads a page size of 0 as absent: clients in Go send it for a size that is not set.
+fn unset_zero(request: &mut Request) {
+    let size = match request {
+        Request::ListTasks(params) => &mut params.page_size,
+        Request::ListTaskPushNotificationConfigs(params) => &mut params.page_size,
+        _ => return,
+    };
+    *size = size.filter(|size| *size > 0);
+}
+
+/// Returns the refusal of a request that was not understood.
+pub fn refusal(protocol_version: ProtocolVersion, error: A2aError) -> CallRefusal {
+    CallRefusal {
+        binding: Binding::Grpc,
+        id: Id::Null,
+        protocol_version,
+        error,
+        status: None,
+    }
+}
+
+/// Writes a request in ProtoJSON. Errors: the protocol version has no such operation by gRPC.
+pub fn write_call(
+    request: Request,
+    protocol_version: ProtocolVersion,
+) -> Result<OutgoingCall, Error> {
+    let operation = request.operation();
+    let not_supported = || Error::NotSupported {
+        operation,
+        protocol_version,
+    };
+    let target = path(operation, protocol_version).ok_or_else(not_supported)?;
+    let envelope = ResponseContext {
+        task: request.task_id().cloned(),
+        ..ResponseContext::new(protocol_version, Binding::Grpc, operation)
+    };
+    let body = match protocol_version {
+        ProtocolVersion::V1_0 => canonical::write_request(&request)
+            .map(|json| Box::<str>::from(json).into_string().into_bytes()),
+        _ => v0_3::write_grpc_request(request).ok_or_else(not_supported)?,
+    };
+    let body = body.map_err(|error| {
+        Error::Malformed(Violation {
+            path: "$".to_owned(),
+            problem: error.to_string(),
+        })
+    })?;
+    Ok(OutgoingCall {
+        method: Method::POST,
+        target,
+        body: Some(body),
+        envelope,
+    })
+}
+
+/// Writes the answer to a request that is answered once: its message, or a [`Status`], as JSON.
+pub fn write_reply(
+    envelope: &ResponseContext,
+    outcome: Result<Response, A2aError>,
+) -> OutgoingReply {
+    match outcome {
+        Ok(response) => rest::write_reply(envelope, Ok(response)),
+        Err(error) => write_error(&error, None),
+    }
+}
+
+/// Writes the answer to a request that was not understood.
+pub fn write_refusal(refused: &CallRefusal) -> OutgoingReply {
+    write_error(&refused.error, refused.status)
+}
+
+/// Writes an error as a [`Status`]. 0.3 knows no details, but some of its clients read them. `status` is that of HTTP
+/// where it has one of its own.
+pub fn write_error(error: &A2aError, status: Option<StatusCode>) -> OutgoingReply {
+    let of_kind = StatusCode::from_u16(error.kind.http_status());
+    let code = match status {
+        Some(StatusCode::PAYLOAD_TOO_LARGE) => Code::RESOURCE_EXHAUSTED,
+        Some(StatusCode::GATEWAY_TIMEOUT) => Code::DEADLINE_EXCEEDED,
+        Some(StatusCode::NOT_IMPLEMENTED) => Code::UNIMPLEMENTED,
+        _ => Code::named(error.kind.grpc_status()),
+    };
+    let answer = Status {
+        code,
+        message: error.message.clone(),
+        details: error_details(error),
+    };
+    OutgoingReply {
+        status: status
+            .or(of_kind.ok())
+            .filter(|status| !status.is_success())
+            .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        body: serde_json::to_vec(&answer).unwrap_or_default(),
+    }
+}
+
+/// Reads the answer to a request that is answered once: its message or, if `status` is that of a failure, a [`Status`].
+pub fn read_reply(
+    envelope: &ResponseContext,
+    status: StatusCode,
+    body: &[u8],
+    mode: Mode,
+    limits: &Limits,
+) -> Result<WithRepairs<Response>, Error> {
+    if status.is_success() {
+        return rest::read_reply(envelope, status, body, mode, limits);
+    }
+    Err(match serde_json::from_slice::<Status>(body) {
+        Ok(answer) => answer.into_error(),
+        Err(error) => Error::NotA2a {
+            status: status.as_u16(),
+            problem: format!("the status cannot be read: {error}"),
+        },
+    })
+}
+
+/// Status of an answer that is an error: `google.rpc.Status`.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Status {
+    /// The number in `grpc-status`.
+    #[serde(default)]
+    pub code: Code,
+    /// The text in `grpc-message`.
+    #[serde(default)]
+    pub message: String,
+    /// Objects with their types, as in ProtoJSON.
+    #[serde(default)]
+    pub details: Value,
+}
+
+impl Status {
+    /// Creates a status without details.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            details: Value::Array(Vec::new()),
+        }
+    }
+
+    /// Reads the JSON that [`write_error`] writes.
+    pub fn read(json: &[u8]) -> Self {
+        let status = serde_json::from_slice(json);
+        status.unwrap_or_else(|_| Self::new(Code::INTERNAL, "the status cannot be read"))
+    }
+
+    /// Returns the error that it means: by the reason in its details, or by its code.
+    pub fn into_error(self) -> Error {
+        let kind = kind_in(&self.details).or_else(|| self.code.kind());
+        let Some(kind) = kind else {
+            return Error::NotA2a {
+                status: StatusCode::OK.as_u16(),
+                problem: format!("gRPC status {}: {}", self.code.name(), self.message),
+            };
+        };
+        let message = match self.message.is_empty() {
+            true => kind.message().to_owned(),
+            false => self.message,
+        };
+        let details = self.details;
+        let error = A2aError {
+            kind,
+            message,
+            details: details
+                .as_array()
+                .is_some_and(|list| !list.is_empty())
+                .then_some(details),
+        };
+        match kind {
+            ErrorKind::Unavailable | ErrorKind::RateLimited => Error::Busy {
+                after: super::details::retry_delay(error.details.as_ref()),
+                answer: error,
+            },
+            _ => Error::Agent(error),
+        }
+    }
+}
+
+/// Code of a [`Status`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Code(i32);
+
+impl Code {
+    /// No error.
+    pub const OK: Self = Self(0);
+    /// A request is malformed.
+    pub const INVALID_ARGUMENT: Self = Self(3);
+    /// There is nothing of this name.
+    pub const NOT_FOUND: Self = Self(5);
+    /// The deadline passed.
+    pub const DEADLINE_EXCEEDED: Self = Self(4);
+    /// A limit was reached.
+    pub const RESOURCE_EXHAUSTED: Self = Self(8);
+    /// There is no such method.
+    pub const UNIMPLEMENTED: Self = Self(12);
+    /// The answer broke the rules.
+    pub const INTERNAL: Self = Self(13);
+
+    /// Returns the code of a number.
+    pub const fn of(number: i32) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    pub const fn number(self) -> i32 {
+        self.0
+    }
+
+    /// Returns the name, like `NOT_FOUND`; `UNKNOWN` for a number that gRPC does not have.
+    pub fn name(self) -> &'static str {
+        let place = usize::try_from(self.0).unwrap_or(UNKNOWN);
+        NAMES.get(place).unwrap_or(&NAMES[UNKNOWN])
+    }
+
+    fn named(name: &str) -> Self {
+        let place = NAMES.iter().position(|known| *known == name);
+        Self(place.unwrap_or(UNKNOWN) as i32)
+    }
+
+    /// Returns the kind of error of an answer without details, as 0.3 has them.
+    fn kind(self) -> Option<ErrorKind> {
+        Some(match self.name() {
+            "INVALID_ARGUMENT" | "OUT_OF_RANGE" => ErrorKind::InvalidParams,
+            "NOT_FOUND" => ErrorKind::TaskNotFound,
+            "FAILED_PRECONDITION" => ErrorKind::UnsupportedOperation,
+            "UNIMPLEMENTED" => ErrorKind::MethodNotFound,
+            "INTERNAL" | "UNKNOWN" | "DATA_LOSS" | "ABORTED" => ErrorKind::Internal,
+            "UNAVAILABLE" => ErrorKind::Unavailable,
+            "RESOURCE_EXHAUSTED" => ErrorKind::RateLimited,
+            "UNAUTHENTICATED" => ErrorKind::Unauthenticated,
+            "PERMISSION_DENIED" => ErrorKind::PermissionDenied,
+            _ => return None,
+        })
+    }
+}
+
+/// Place of `UNKNOWN` among the names.
+const UNKNOWN: usize = 2;
+
+/// Names of the codes, in order of their numbers.
+const NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];

@@ -1,0 +1,105 @@
+//! The status of an answer in its trailers, or in its headers if it has no message.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode, utf8_percent_encode};
+
+use super::details::{read_details, write_details};
+use crate::binding::grpc::{Code, Status};
+
+static STATUS: HeaderName = HeaderName::from_static("grpc-status");
+static MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+static DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
+
+/// Writes a status. Code and message are repeated in the details, where some clients compare them.
+pub(crate) fn write_status(status: &Status, trailers: &mut HeaderMap) {
+    trailers.insert(&STATUS, HeaderValue::from(status.code.number()));
+    if status.code == Code::OK {
+        return;
+    }
+    let mut status = status.clone();
+    if status.message.len() > MAX_MESSAGE {
+        let end = status.message.floor_char_boundary(MAX_MESSAGE);
+        status.message.truncate(end);
+    }
+    let message = utf8_percent_encode(&status.message, ENCODED).to_string();
+    if let Ok(message) = HeaderValue::from_str(&message) {
+        trailers.insert(&MESSAGE, message);
+    }
+    if status.details.as_array().is_none_or(Vec::is_empty) {
+        return;
+    }
+    let details = write_details(&status).filter(|details| details.len() <= MAX_DETAILS);
+    if let Some(Ok(details)) = details.map(|it| HeaderValue::from_str(&BASE64.encode(it))) {
+        trailers.insert(&DETAILS, details);
+    }
+}
+
+/// Reads a status, if there is one. Details that cannot be read are left out.
+pub(crate) fn read_status(trailers: &HeaderMap) -> Option<Status> {
+    let text = |name: &HeaderName| trailers.get(name)?.to_str().ok();
+    let code = text(&STATUS)?.trim().parse().unwrap_or(UNKNOWN);
+    let message = trailers
+        .get(&MESSAGE)
+        .map(|it| percent_decode(it.as_bytes()));
+    let message = message.map(|it| it.decode_utf8_lossy().into_owned());
+    let mut status = Status::new(Code::of(code), message.unwrap_or_default());
+    let details = text(&DETAILS).and_then(|text| BASE64.decode(text).ok());
+    if let Some(details) = details.and_then(|details| read_details(&details)) {
+        status.details = details;
+    }
+    Some(status)
+}
+
+/// Code of a status whose number cannot be read.
+const UNKNOWN: i32 = 2;
+/// Bytes of a message: all headers of an answer together may have 8 KiB with many peers.
+const MAX_MESSAGE: usize = 1024;
+/// Bytes of details.
+const MAX_DETAILS: usize = 4096;
+
+/// Bytes that are percent-encoded in a message: all but those from space to `~`, and `%`.
+const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
+
+/// Base64 without padding; with it is read, too.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_encode_padding(false)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_status_is_read_as_it_was_written() {
+        let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND",
+            "domain": "a2a-protocol.org"});
+        for details in [json!([]), json!([info])] {
+            let status = Status {
+                details,
+                ..Status::new(Code::of(5), "no task\n100 % ü")
+            };
+            let mut trailers = HeaderMap::new();
+            write_status(&status, &mut trailers);
+            assert_eq!(trailers["grpc-status"], "5");
+            assert_eq!(trailers["grpc-message"], "no task%0A100 %25 %C3%BC");
+            assert_eq!(read_status(&trailers), Some(status));
+        }
+        assert_eq!(read_status(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn a_status_has_a_bound() {
+        let status = Status::new(Code::INTERNAL, "ü".repeat(10_000));
+        let mut trailers = HeaderMap::new();
+        write_status(&status, &mut trailers);
+        assert_eq!(read_status(&trailers).unwrap().message, "ü".repeat(512));
+    }
+}
