@@ -39,7 +39,7 @@ enum Task {
     Book,
     /// Write the pictures of the inspector's page in its documentation. Chromium is needed.
     Pictures,
-    /// Write the tables of gRPC's messages, from the `.proto` files of the specification.
+    /// Write the tables and descriptors of gRPC's messages, from their `.proto` files.
     Protobuf,
     #[command(flatten)]
     Experiment(experiment::Experiment),

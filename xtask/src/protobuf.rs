@@ -1,6 +1,6 @@
-//! Tables of the messages of gRPC, from the `.proto` files of the specification.
+//! Tables and descriptors of the messages of gRPC, from the `.proto` files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -9,36 +9,49 @@ use prost_reflect::{
     Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, FileDescriptor, Kind,
     MessageDescriptor,
 };
+use protox::Compiler;
 
 use crate::workspace;
 
-/// The `.proto` files, and the protocol versions that they are of.
-const FILES: [(&str, Option<&str>); 5] = [
+/// The `.proto` files, and the protocol versions whose methods they define.
+const FILES: [(&str, Option<&str>); 6] = [
     ("a2a_v1.proto", Some("V1_0")),
     ("a2a_v0_3.proto", Some("V0_3")),
-    ("google_rpc.proto", None),
-    ("grpc_health.proto", None),
-    ("grpc_reflection.proto", None),
+    ("google/rpc/status.proto", None),
+    (ERROR_DETAILS, None),
+    ("grpc/health/v1/health.proto", None),
+    ("grpc/reflection/v1/reflection.proto", None),
 ];
 
-/// Messages that the binding needs by name.
-const PUBLIC: [(&str, &str); 8] = [
-    ("google.rpc.Status", "STATUS"),
-    ("google.rpc.ErrorInfo", "ERROR_INFO"),
-    ("google.rpc.RetryInfo", "RETRY_INFO"),
-    ("google.rpc.BadRequest", "BAD_REQUEST"),
-    ("grpc.health.v1.HealthCheckRequest", "HEALTH_CHECK_REQUEST"),
+/// The file whose messages an Any may have.
+const ERROR_DETAILS: &str = "google/rpc/error_details.proto";
+
+/// The types that are public: their names, and what their documentation says.
+const PUBLIC: [(&str, &str, &str); 5] = [
+    (
+        "google.rpc.Status",
+        "STATUS",
+        "Error of a call, with its details: `google.rpc.Status`.",
+    ),
+    (
+        "grpc.health.v1.HealthCheckRequest",
+        "HEALTH_CHECK_REQUEST",
+        "Request of both methods of `grpc.health.v1.Health`.",
+    ),
     (
         "grpc.health.v1.HealthCheckResponse",
         "HEALTH_CHECK_RESPONSE",
+        "Response of both methods of `grpc.health.v1.Health`.",
     ),
     (
         "grpc.reflection.v1.ServerReflectionRequest",
         "SERVER_REFLECTION_REQUEST",
+        "Request of `grpc.reflection.v1.ServerReflection`.",
     ),
     (
         "grpc.reflection.v1.ServerReflectionResponse",
         "SERVER_REFLECTION_RESPONSE",
+        "Response of `grpc.reflection.v1.ServerReflection`.",
     ),
 ];
 
@@ -47,35 +60,19 @@ const PUBLIC: [(&str, &str); 8] = [
 /// Errors: a `.proto` file is malformed, or has types that the tables cannot have.
 pub(crate) fn protobuf() -> Result<(), String> {
     let folder = workspace::root().join("a2a-transport/protobuf");
+    let pool = compile(&folder.join("proto"))?;
     let mut tables =
-        "//! Messages and methods of the `.proto` files. Written by `cargo xtask protobuf`.\n\n\
+        "//! Messages, methods and files of the `.proto` files. Written by `cargo xtask protobuf`.\n\n\
         use a2a_types::ProtocolVersion;\n\n\
-        use crate::schema::{Field, Kind, MessageType, Method, Rule};\n"
+        use crate::schema::{Field, FileDescriptor, Kind, MessageType, Method, Rule};\n"
             .to_owned();
-    let (mut methods, mut services) = (String::new(), BTreeSet::new());
-    let mut descriptors = BTreeMap::new();
-    for (file, version) in FILES {
-        let set = protox::compile([file], [folder.join("proto")]);
-        let set = set.map_err(|error| format!("{file}: {error:?}"))?;
-        let pool = DescriptorPool::from_file_descriptor_set(set);
-        let pool = pool.map_err(|error| format!("{file}: {error}"))?;
-        if version.is_some() {
-            let set = folder.join(format!("proto/{}.bin", file.trim_end_matches(".proto")));
-            write(&set, pool.encode_to_vec())?;
-        }
-        if file != "google_rpc.proto" {
-            let files = pool.files().map(|file| (file.name().to_owned(), file));
-            descriptors.extend(files);
-            services.extend(
-                pool.services()
-                    .map(|service| service.full_name().to_owned()),
-            );
-        }
+    let mut methods = String::new();
+    let mut any_types = String::new();
+    for (name, version) in FILES {
+        let file = pool.get_file_by_name(name).ok_or("a file is missing")?;
         let mut enums = BTreeSet::new();
         for message in pool.all_messages() {
-            let name = message.full_name();
-            let is_known = name.starts_with("google.protobuf.") || name.starts_with("google.api.");
-            if !is_known && !message.is_map_entry() {
+            if message.parent_file() == file && !message.is_map_entry() {
                 write_message(&message, &mut tables, &mut enums)?;
             }
         }
@@ -83,103 +80,40 @@ pub(crate) fn protobuf() -> Result<(), String> {
             let of = pool.get_enum_by_name(&name).ok_or("an enum is missing")?;
             write_enum(&of, &mut tables);
         }
-        let Some(version) = version else { continue };
-        for method in pool
-            .services()
-            .flat_map(|service| service.methods().collect::<Vec<_>>())
-        {
-            let _ = writeln!(
-                methods,
-                "    Method {{ path: \"/{}/{}\", version: ProtocolVersion::{version}, request: &{}, response: &{}, is_stream: {} }},",
-                method.parent_service().full_name(),
-                method.name(),
-                constant(method.input().full_name()),
-                constant(method.output().full_name()),
-                method.is_server_streaming(),
-            );
+        if name == ERROR_DETAILS {
+            for message in file.messages() {
+                let _ = write!(any_types, "&{}, ", constant(message.full_name()));
+            }
+        }
+        if let Some(version) = version {
+            write_methods(&file, version, &mut methods);
         }
     }
+    let mut services: Vec<_> = pool.services().collect();
+    // Those of A2A first.
+    services.sort_by_key(|service| {
+        let name = service.full_name().to_owned();
+        (name.starts_with("grpc."), name)
+    });
+    let services: Vec<_> = services.iter().map(|it| it.full_name()).collect();
     let _ = writeln!(
         tables,
         "\nstatic GOOGLE_PROTOBUF_EMPTY: MessageType = MessageType {{ name: \"google.protobuf.Empty\", fields: &[] }};\n\n\
-         pub(crate) static METHODS: &[Method] = &[\n{methods}];"
+         /// Messages that an Any may have.\n\
+         pub(crate) static ANY_TYPES: &[&MessageType] = &[{any_types}];\n\n\
+         pub(crate) static METHODS: &[Method] = &[\n{methods}];\n\n\
+         pub(crate) static SERVICES: &[&str] = &{services:?};"
     );
-    for (name, public) in PUBLIC {
-        let _ = writeln!(
-            tables,
-            "\n/// `{name}`\npub static {public}: &MessageType = &{};",
-            constant(name)
-        );
+    tables.push_str("\npub(crate) static FILES: &[FileDescriptor] = &[\n");
+    for file in pool.files() {
+        write_file(&file, &folder.join("proto"), &mut tables)?;
     }
+    tables.push_str("];\n");
     let path = folder.join("src/tables.rs");
-    write(&path, tables)?;
-    format(&path)?;
-    write_descriptors(&folder, &services, descriptors)
-}
-
-/// Writes the descriptor of each file, and the list of them.
-fn write_descriptors(
-    folder: &Path,
-    services: &BTreeSet<String>,
-    descriptors: BTreeMap<String, FileDescriptor>,
-) -> Result<(), String> {
-    let mut list = format!(
-        "//! Descriptors of the `.proto` files. Written by `cargo xtask protobuf`.\n\n\
-         use crate::file_descriptor::FileDescriptor;\n\n\
-         /// Full names of the services of gRPC.\n\
-         pub static SERVICES: &[&str] = &{services:?};\n\n\
-         pub(crate) static FILES: &[FileDescriptor] = &[\n"
-    );
-    for (name, file) in descriptors {
-        let stored = format!("{}.bin", name.trim_end_matches(".proto").replace('/', "."));
-        write(
-            &folder.join("proto/descriptors").join(&stored),
-            file.encode_to_vec(),
-        )?;
-        let dependencies: Vec<_> = file.dependencies().map(|it| it.name().to_owned()).collect();
-        let mut symbols = BTreeSet::new();
-        for message in file
-            .parent_pool()
-            .all_messages()
-            .filter(|it| it.parent_file() == file)
-        {
-            symbols.insert(message.full_name().to_owned());
-        }
-        for of in file
-            .parent_pool()
-            .all_enums()
-            .filter(|it| it.parent_file() == file)
-        {
-            symbols.insert(of.full_name().to_owned());
-        }
-        symbols.extend(
-            file.services()
-                .map(|service| service.full_name().to_owned()),
-        );
-        let _ = writeln!(
-            list,
-            "FileDescriptor {{ name: {name:?}, bytes: include_bytes!(\"../proto/descriptors/{stored}\"), \
-             dependencies: &{dependencies:?}, symbols: &{symbols:?} }},",
-        );
-    }
-    list.push_str("];\n");
-    let path = folder.join("src/descriptors.rs");
-    let list = list
-        .replace("{\"", "[\"")
-        .replace("\"}", "\"]")
-        .replace("&{}", "&[]");
-    write(&path, list)?;
-    format(&path)
-}
-
-fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), String> {
-    fs::write(path, contents).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn format(path: &Path) -> Result<(), String> {
+    fs::write(&path, tables).map_err(|error| format!("{}: {error}", path.display()))?;
     let formatted = std::process::Command::new("rustfmt")
         .args(["--edition", "2024"])
-        .arg(path)
+        .arg(&path)
         .status();
     match formatted
         .map_err(|error| format!("rustfmt: {error}"))?
@@ -190,15 +124,92 @@ fn format(path: &Path) -> Result<(), String> {
     }
 }
 
+/// Compiles the files, without comments and places in the source.
+fn compile(directory: &Path) -> Result<DescriptorPool, String> {
+    let mut compiler = Compiler::new([directory]).map_err(|error| format!("{error:?}"))?;
+    compiler.include_imports(true).include_source_info(false);
+    for (file, _) in FILES {
+        let opened = compiler.open_file(file);
+        opened.map_err(|error| format!("{file}: {error:?}"))?;
+    }
+    let set = compiler.encode_file_descriptor_set();
+    DescriptorPool::decode(&*set).map_err(|error| error.to_string())
+}
+
+/// Writes the descriptor beside the `.proto` file, and its row.
+fn write_file(file: &FileDescriptor, directory: &Path, tables: &mut String) -> Result<(), String> {
+    let binary = Path::new(file.name()).with_extension("bin");
+    let path = directory.join(&binary);
+    let written = fs::create_dir_all(path.parent().unwrap_or(directory))
+        .and_then(|()| fs::write(&path, file.encode_to_vec()));
+    written.map_err(|error| format!("{}: {error}", path.display()))?;
+    let dependencies: Vec<_> = file.dependencies().collect();
+    let dependencies: Vec<_> = dependencies.iter().map(FileDescriptor::name).collect();
+    let _ = writeln!(
+        tables,
+        "FileDescriptor {{ name: \"{}\", package: \"{}\", bytes: include_bytes!(\"../proto/{}\"), dependencies: &{dependencies:?}, symbols: &{:?} }},",
+        file.name(),
+        file.package_name(),
+        binary.display(),
+        symbols(file),
+    );
+    Ok(())
+}
+
+/// Returns the names that a file defines, without that of the package, in alphabetical order.
+fn symbols(file: &FileDescriptor) -> Vec<String> {
+    let mut symbols = BTreeSet::new();
+    let mut add = |name: &str| {
+        let name = name.strip_prefix(file.package_name()).unwrap_or(name);
+        symbols.insert(name.trim_start_matches('.').to_owned());
+    };
+    let pool = file.parent_pool();
+    for message in pool.all_messages().filter(|it| it.parent_file() == *file) {
+        add(message.full_name());
+        message.fields().for_each(|field| add(field.full_name()));
+        message.oneofs().for_each(|group| add(group.full_name()));
+    }
+    for of in pool.all_enums().filter(|it| it.parent_file() == *file) {
+        add(of.full_name());
+        of.values().for_each(|value| add(value.full_name()));
+    }
+    for service in file.services() {
+        add(service.full_name());
+        service.methods().for_each(|it| add(it.full_name()));
+    }
+    symbols.into_iter().collect()
+}
+
+fn write_methods(file: &FileDescriptor, version: &str, methods: &mut String) {
+    for method in file
+        .services()
+        .flat_map(|service| service.methods().collect::<Vec<_>>())
+    {
+        let _ = writeln!(
+            methods,
+            "    Method {{ path: \"/{}/{}\", version: ProtocolVersion::{version}, request: &{}, response: &{}, is_stream: {} }},",
+            method.parent_service().full_name(),
+            method.name(),
+            constant(method.input().full_name()),
+            constant(method.output().full_name()),
+            method.is_server_streaming(),
+        );
+    }
+}
+
 fn write_message(
     message: &MessageDescriptor,
     tables: &mut String,
     enums: &mut BTreeSet<String>,
 ) -> Result<(), String> {
     let name = message.full_name();
+    let documentation = match PUBLIC.iter().find(|(of, ..)| *of == name) {
+        Some((_, _, documentation)) => format!("/// {documentation}\npub "),
+        None => String::new(),
+    };
     let _ = writeln!(
         tables,
-        "\nstatic {}: MessageType = MessageType {{ name: \"{name}\", fields: &[",
+        "\n{documentation}static {}: MessageType = MessageType {{ name: \"{name}\", fields: &[",
         constant(name)
     );
     let mut fields: Vec<_> = message.fields().collect();
@@ -248,6 +259,8 @@ fn kind(field: &FieldDescriptor, enums: &mut BTreeSet<String>) -> Result<String,
             format!("Kind::Enum({})", constant(of.full_name()))
         }
         Kind::Message(message) => match message.full_name() {
+            "google.protobuf.Any" => "Kind::Any".to_owned(),
+            "google.protobuf.Duration" => "Kind::Duration".to_owned(),
             "google.protobuf.Timestamp" => "Kind::Timestamp".to_owned(),
             "google.protobuf.Struct" => "Kind::Struct".to_owned(),
             "google.protobuf.Value" => "Kind::Value".to_owned(),
@@ -271,8 +284,11 @@ fn write_enum(of: &EnumDescriptor, tables: &mut String) {
     );
 }
 
-/// Returns the name of a constant: `LF_A2A_V1_TASK` for `lf.a2a.v1.Task`.
+/// Returns the name of a constant: `LF_A2A_V1_TASK` for `lf.a2a.v1.Task`, and a short one for what is public.
 fn constant(name: &str) -> String {
+    if let Some((_, constant, _)) = PUBLIC.iter().find(|(of, ..)| *of == name) {
+        return (*constant).to_owned();
+    }
     let mut constant = String::new();
     let mut after_lower = false;
     for letter in name.chars() {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::invalid_message::InvalidMessage;
 use crate::schema::{Field, Kind, MessageType, Rule};
+use crate::well_known::{self, ANY, MAX_SECONDS};
 
 type Result<T> = std::result::Result<T, InvalidMessage>;
 
@@ -259,7 +260,13 @@ fn write_field(
             };
             let is_message = matches!(
                 field.kind,
-                Kind::Message(_) | Kind::Timestamp | Kind::Struct | Kind::Value | Kind::List
+                Kind::Message(_)
+                    | Kind::Any
+                    | Kind::Duration
+                    | Kind::Timestamp
+                    | Kind::Struct
+                    | Kind::Value
+                    | Kind::List
             );
             // Those of a message are merged below.
             for occurrence in earlier.iter().filter(|_| !is_message) {
@@ -360,9 +367,11 @@ fn write_value(kind: Kind, value: Wire<'_>, json: &mut Vec<u8>, depth: usize) ->
         (Kind::Message(message_type), Wire::Bytes(message)) => {
             write_message(message_type, message, json, depth + 1)?;
         }
+        (Kind::Any, Wire::Bytes(message)) => write_any(message, json, depth + 1)?,
+        (Kind::Duration, Wire::Bytes(message)) => write_text(&duration(message)?, json),
         (Kind::Timestamp, Wire::Bytes(message)) => write(&timestamp(message)?, json),
         (Kind::Struct, Wire::Bytes(message)) => write_struct(message, json, depth + 1)?,
-        (Kind::Value, Wire::Bytes(message)) => write_any(message, json, depth + 1)?,
+        (Kind::Value, Wire::Bytes(message)) => write_dynamic(message, json, depth + 1)?,
         (Kind::List, Wire::Bytes(message)) => write_list(message, json, depth + 1)?,
         _ => return Err(unexpected(kind)),
     }
@@ -377,6 +386,8 @@ fn unexpected(kind: Kind) -> InvalidMessage {
         Kind::Bytes => "bytes",
         Kind::Enum(_) => "an enum",
         Kind::Message(message_type) => message_type.name,
+        Kind::Any => "an Any",
+        Kind::Duration => "a Duration",
         Kind::Timestamp => "a Timestamp",
         Kind::Struct => "a Struct",
         Kind::Value => "a Value",
@@ -405,16 +416,70 @@ fn write(value: &impl Serialize, json: &mut Vec<u8>) {
     let _ = serde_json::to_writer(json, value);
 }
 
-fn timestamp(message: &[u8]) -> Result<Timestamp> {
-    let (mut seconds, mut nanos) = (0_i64, 0_i32);
+/// Writes a `google.protobuf.Any`: its type, and the members of its message.
+fn write_any(message: &[u8], json: &mut Vec<u8>, depth: usize) -> Result<()> {
+    let (mut url, mut content) = ("", &[][..]);
+    let mut fields = Fields { rest: message };
+    while let Some((number, value)) = fields.next()? {
+        match (number, value) {
+            (1, Wire::Bytes(text)) => url = text_of(text)?,
+            (2, Wire::Bytes(bytes)) => content = bytes,
+            (1 | 2, _) => return Err(unexpected(Kind::Any)),
+            _ => {}
+        }
+    }
+    let Some(message_type) = well_known::any_type(url) else {
+        return write_message(&ANY, message, json, depth);
+    };
+    json.extend_from_slice(b"{\"@type\":");
+    write_text(url, json);
+    let begin = json.len();
+    write_message(message_type, content, json, depth)?;
+    // The members continue this object.
+    match json.get_mut(begin..) {
+        Some([_, b'}']) => _ = json.remove(begin),
+        Some([brace, ..]) => *brace = b',',
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Returns the text of a `google.protobuf.Duration`.
+fn duration(message: &[u8]) -> Result<String> {
+    let (seconds, nanos) = seconds_and_nanos(message, Kind::Duration)?;
+    let is_in_range = seconds.unsigned_abs() <= MAX_SECONDS && nanos.unsigned_abs() < 1_000_000_000;
+    if !is_in_range || (seconds < 0 && nanos > 0) || (seconds > 0 && nanos < 0) {
+        return Err(InvalidMessage::new(format!(
+            "expected a duration of at most {MAX_SECONDS} seconds, found {seconds} s and {nanos} ns"
+        )));
+    }
+    let sign = if seconds < 0 || nanos < 0 { "-" } else { "" };
+    let (seconds, nanos) = (seconds.unsigned_abs(), nanos.unsigned_abs());
+    Ok(match nanos {
+        0 => format!("{sign}{seconds}s"),
+        _ if nanos % 1_000_000 == 0 => format!("{sign}{seconds}.{:03}s", nanos / 1_000_000),
+        _ if nanos % 1000 == 0 => format!("{sign}{seconds}.{:06}s", nanos / 1000),
+        _ => format!("{sign}{seconds}.{nanos:09}s"),
+    })
+}
+
+/// Returns the fields of a Timestamp or a Duration.
+fn seconds_and_nanos(message: &[u8], kind: Kind) -> Result<(i64, i32)> {
+    let (mut seconds, mut nanos) = (0, 0);
     let mut fields = Fields { rest: message };
     while let Some((number, value)) = fields.next()? {
         match (number, value) {
             (1, Wire::Varint(number)) => seconds = number.cast_signed(),
             (2, Wire::Varint(number)) => nanos = truncate(number),
+            (1 | 2, _) => return Err(unexpected(kind)),
             _ => {}
         }
     }
+    Ok((seconds, nanos))
+}
+
+fn timestamp(message: &[u8]) -> Result<Timestamp> {
+    let (seconds, nanos) = seconds_and_nanos(message, Kind::Timestamp)?;
     let millis = seconds.checked_mul(1000);
     // Some writers have negative ones.
     let more = i64::from(nanos).div_euclid(1_000_000);
@@ -464,7 +529,7 @@ fn write_list(message: &[u8], json: &mut Vec<u8>, depth: usize) -> Result<()> {
 }
 
 /// Writes a `google.protobuf.Value`.
-fn write_any(message: &[u8], json: &mut Vec<u8>, depth: usize) -> Result<()> {
+fn write_dynamic(message: &[u8], json: &mut Vec<u8>, depth: usize) -> Result<()> {
     if depth > MAX_DEPTH {
         return Err(InvalidMessage::new(format!(
             "the message is nested more than {MAX_DEPTH} messages deep"

@@ -9,9 +9,11 @@ use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use crate::invalid_message::InvalidMessage;
 use crate::schema::{Field, Kind, MessageType, Rule};
+use crate::well_known::{self, ANY, MAX_SECONDS};
 
 pub(crate) fn to_protobuf(
     message_type: &'static MessageType,
@@ -69,6 +71,21 @@ impl<'de> DeserializeSeed<'de> for Writer<'_> {
                 names,
                 out: self.out,
             }),
+            Kind::Any => {
+                let any = <&RawValue>::deserialize(deserializer)?;
+                write_any(any, self.out).map_err(D::Error::custom)?;
+                Ok(true)
+            }
+            Kind::Duration => {
+                let text = Text::deserialize(deserializer)?;
+                let Some((seconds, nanos)) = duration(&text.0) else {
+                    return Err(D::Error::custom(format!(
+                        "expected a duration of at most {MAX_SECONDS} seconds, like `1.500s`"
+                    )));
+                };
+                write_seconds(seconds, nanos, self.out);
+                Ok(true)
+            }
             Kind::Timestamp => {
                 let time = Timestamp::deserialize(deserializer)?;
                 write_timestamp(time, self.out);
@@ -465,11 +482,99 @@ fn write_varint(mut number: u64, out: &mut Vec<u8>) {
 
 fn write_timestamp(time: Timestamp, out: &mut Vec<u8>) {
     let millis = time.as_millis();
-    let (seconds, nanos) = (millis.div_euclid(1000), millis.rem_euclid(1000) * 1_000_000);
+    let nanos = millis.rem_euclid(1000) * 1_000_000;
+    write_seconds(millis.div_euclid(1000), nanos, out);
+}
+
+/// Writes the fields of a Timestamp or a Duration.
+fn write_seconds(seconds: i64, nanos: i64, out: &mut Vec<u8>) {
     for (number, value) in [(1, seconds), (2, nanos)] {
         if value != 0 {
             write_tag(number, VARINT, out);
             write_varint(value.cast_unsigned(), out);
         }
+    }
+}
+
+/// Returns the seconds and nanoseconds of a duration like `-1.5s`.
+fn duration(text: &str) -> Option<(i64, i64)> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let text = text.strip_suffix('s')?;
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(text) => (-1, text),
+        None => (1, text),
+    };
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    if !is_number(seconds) || !is_number(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let seconds: u64 = seconds.parse().ok().filter(|it| *it <= MAX_SECONDS)?;
+    let nanos: i64 = format!("{fraction:0<9}").parse().ok()?;
+    Some((sign * seconds.cast_signed(), sign * nanos))
+}
+
+/// Writes a `google.protobuf.Any`, whose type may follow the members of its message.
+fn write_any(any: &RawValue, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    let AnyHead { url, other } = any.deserialize_map(AnyVisitor)?;
+    let Some(message_type) = well_known::any_type(&url) else {
+        if let Some(other) = other {
+            return Err(Error::custom(format!(
+                "the type `{url}` is unknown: expected `value` with its bytes, found `{other}`"
+            )));
+        }
+        let kind = Kind::Message(&ANY);
+        Writer { kind, out }.deserialize(any)?;
+        return Ok(());
+    };
+    write_tag(1, LENGTH, out);
+    write_varint(url.len() as u64, out);
+    out.extend_from_slice(url.as_bytes());
+    let begin = out.len();
+    write_tag(2, LENGTH, out);
+    let content = out.len();
+    let kind = Kind::Message(message_type);
+    write_with_length(out, |out| Writer { kind, out }.deserialize(any))?;
+    // Without content: its length is all that is there.
+    if out.len() == content + 1 {
+        out.truncate(begin);
+    }
+    Ok(())
+}
+
+/// Type of an Any, and a member that an unknown one does not have.
+struct AnyHead {
+    url: String,
+    other: Option<String>,
+}
+
+struct AnyVisitor;
+
+impl<'de> Visitor<'de> for AnyVisitor {
+    type Value = AnyHead;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a member `@type`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<AnyHead, A::Error> {
+        let (mut url, mut other) = (None, None);
+        while let Some(name) = members.next_key::<Text<'_>>()? {
+            match &*name.0 {
+                "@type" => {
+                    let text = members.next_value::<Text<'_>>()?;
+                    if url.replace(text.0.into_owned()).is_some() {
+                        return Err(A::Error::duplicate_field("@type"));
+                    }
+                }
+                name => {
+                    members.next_value::<IgnoredAny>()?;
+                    if name != "value" && other.is_none() {
+                        other = Some(name.to_owned());
+                    }
+                }
+            }
+        }
+        let url = url.unwrap_or_default();
+        Ok(AnyHead { url, other })
     }
 }

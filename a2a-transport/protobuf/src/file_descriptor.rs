@@ -1,35 +1,22 @@
-//! Descriptors of the `.proto` files, for the reflection service of gRPC.
+//! Descriptors of the `.proto` files.
 
-/// Descriptor of a `.proto` file of a service, or of a file that one imports.
-#[derive(Debug)]
-pub struct FileDescriptor {
-    pub(crate) name: &'static str,
-    pub(crate) bytes: &'static [u8],
-    pub(crate) dependencies: &'static [&'static str],
-    /// Full names of its messages, enums and services.
-    pub(crate) symbols: &'static [&'static str],
+use crate::schema::FileDescriptor;
+use crate::tables::{FILES, SERVICES};
+
+/// Returns the descriptors of all files: those of A2A, health, reflection and errors, and those that they import.
+///
+/// A file comes after the files that it imports.
+pub fn file_descriptors() -> &'static [FileDescriptor] {
+    FILES
+}
+
+/// Returns the full names of the services: of each version of A2A, of health and of reflection.
+pub fn services() -> &'static [&'static str] {
+    SERVICES
 }
 
 impl FileDescriptor {
-    /// Returns the file of a name, like `a2a_v1.proto`.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        crate::descriptors::FILES
-            .iter()
-            .find(|file| file.name == name)
-    }
-
-    /// Returns the file that defines a symbol: a message, an enum, a service, or a member of one, like
-    /// `lf.a2a.v1.Task.id`.
-    pub fn defining(symbol: &str) -> Option<&'static Self> {
-        let has = |symbol: &str| {
-            crate::descriptors::FILES
-                .iter()
-                .find(|file| file.symbols.contains(&symbol))
-        };
-        has(symbol).or_else(|| has(symbol.rsplit_once('.')?.0))
-    }
-
-    /// Returns the name.
+    /// Returns the name by which files import it, like `a2a_v1.proto`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -42,5 +29,13 @@ impl FileDescriptor {
     /// Returns the names of the files that it imports.
     pub fn dependencies(&self) -> &'static [&'static str] {
         self.dependencies
+    }
+
+    /// Returns whether it defines what has this full name: a message, a field, an enum, a value, a service or a method,
+    /// like `lf.a2a.v1.A2AService.GetTask`.
+    pub fn defines(&self, symbol: &str) -> bool {
+        let name = symbol.strip_prefix(self.package);
+        let name = name.and_then(|name| name.strip_prefix('.'));
+        name.is_some_and(|name| self.symbols.binary_search(&name).is_ok())
     }
 }

@@ -10,9 +10,11 @@
 //! assert_eq!(method.request().to_json(&message)?, br#"{"id":"4f2c","historyLength":3}"#);
 //! # Ok::<_, a2a_protobuf::InvalidMessage>(())
 //! ```
+//!
+//! A server of gRPC has other messages, too: errors ([`STATUS`]), health and reflection, with the [`file_descriptors`]
+//! that reflection sends.
 
 mod decode;
-mod descriptors;
 mod encode;
 mod file_descriptor;
 mod invalid_message;
@@ -20,12 +22,12 @@ mod message_type;
 mod method;
 mod schema;
 mod tables;
+mod well_known;
 
-pub use self::descriptors::SERVICES;
-pub use self::file_descriptor::FileDescriptor;
+pub use self::file_descriptor::{file_descriptors, services};
 pub use self::invalid_message::InvalidMessage;
-pub use self::schema::{MessageType, Method};
+pub use self::schema::{FileDescriptor, MessageType, Method};
 pub use self::tables::{
-    BAD_REQUEST, ERROR_INFO, HEALTH_CHECK_REQUEST, HEALTH_CHECK_RESPONSE, RETRY_INFO,
-    SERVER_REFLECTION_REQUEST, SERVER_REFLECTION_RESPONSE, STATUS,
+    HEALTH_CHECK_REQUEST, HEALTH_CHECK_RESPONSE, SERVER_REFLECTION_REQUEST,
+    SERVER_REFLECTION_RESPONSE, STATUS,
 };

@@ -11,7 +11,7 @@ impl Method {
         METHODS.iter().find(|method| method.path == path)
     }
 
-    /// Returns the methods of all services.
+    /// Returns the methods of the services of A2A.
     pub fn all() -> &'static [Self] {
         METHODS
     }

@@ -1,4 +1,4 @@
-//! Types of messages and methods, as the tables have them.
+//! Types of messages, methods and files, as the tables have them.
 
 use a2a_types::ProtocolVersion;
 
@@ -20,6 +20,17 @@ pub struct Method {
     pub(crate) request: &'static MessageType,
     pub(crate) response: &'static MessageType,
     pub(crate) is_stream: bool,
+}
+
+/// File that defines messages and services, as gRPC's reflection sends it.
+#[derive(Debug)]
+pub struct FileDescriptor {
+    pub(crate) name: &'static str,
+    pub(crate) package: &'static str,
+    pub(crate) bytes: &'static [u8],
+    pub(crate) dependencies: &'static [&'static str],
+    /// Names without that of the package, in alphabetical order.
+    pub(crate) symbols: &'static [&'static str],
 }
 
 /// Field of a message.
@@ -44,6 +55,10 @@ pub(crate) enum Kind {
     /// Names by number.
     Enum(&'static [(i32, &'static str)]),
     Message(&'static MessageType),
+    /// `google.protobuf.Any`
+    Any,
+    /// `google.protobuf.Duration`
+    Duration,
     /// `google.protobuf.Timestamp`
     Timestamp,
     /// `google.protobuf.Struct`

@@ -111,7 +111,7 @@ pub(super) fn form(head: &Parts) -> Result<Option<Web>, Response<Body>> {
 pub(super) fn unknown_method(path: &str, web: Option<Web>) -> Response<Body> {
     let text = format!("there is no method {path}");
     let format = GrpcFormat {
-        response: a2a_protobuf::STATUS,
+        response: &a2a_protobuf::STATUS,
         gzip: false,
         web,
         limit: 0,

@@ -43,7 +43,7 @@ where
         return unknown_method(path, web);
     }
     let format = GrpcFormat {
-        response: HEALTH_CHECK_RESPONSE,
+        response: &HEALTH_CHECK_RESPONSE,
         gzip: false,
         web,
         limit: LIMIT,
@@ -59,8 +59,8 @@ where
         let text = "expected a HealthCheckRequest";
         return failed(&Status::new(Code::INVALID_ARGUMENT, text), format);
     };
-    let is_known =
-        question.service.is_empty() || a2a_protobuf::SERVICES.contains(&question.service.as_str());
+    let is_known = question.service.is_empty()
+        || a2a_protobuf::services().contains(&question.service.as_str());
     if !is_known {
         let text = format!("there is no service {}", question.service);
         return failed(&Status::new(Code::NOT_FOUND, text), format);

@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use a2a_protobuf::{
-    FileDescriptor, SERVER_REFLECTION_REQUEST, SERVER_REFLECTION_RESPONSE, SERVICES,
+    FileDescriptor, SERVER_REFLECTION_REQUEST, SERVER_REFLECTION_RESPONSE, file_descriptors,
+    services,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -45,7 +46,7 @@ where
         return unknown_method(head.uri.path(), web);
     }
     let format = GrpcFormat {
-        response: SERVER_REFLECTION_RESPONSE,
+        response: &SERVER_REFLECTION_RESPONSE,
         gzip: false,
         web,
         limit: usize::MAX,
@@ -132,22 +133,33 @@ fn answer_to(question: &Value) -> Value {
         None => not_found(what),
     };
     if text("listServices").is_some() {
-        let services: Vec<_> = SERVICES.iter().map(|name| json!({"name": name})).collect();
+        let services: Vec<_> = services()
+            .iter()
+            .map(|name| json!({"name": name}))
+            .collect();
         return json!({"listServicesResponse": {"service": services}});
     }
     if let Some(name) = text("fileByFilename") {
-        return file(FileDescriptor::named(name), format!("file {name}"));
+        return file(file_named(name), format!("file {name}"));
     }
     if let Some(symbol) = text("fileContainingSymbol") {
-        return file(FileDescriptor::defining(symbol), format!("symbol {symbol}"));
+        return file(file_defining(symbol), format!("symbol {symbol}"));
     }
     if let Some(name) = text("allExtensionNumbersOfType") {
-        if FileDescriptor::defining(name).is_some() {
+        if file_defining(name).is_some() {
             return json!({"allExtensionNumbersResponse": {"baseTypeName": name}});
         }
         return not_found(format!("type {name}"));
     }
     not_found("extension of a message".to_owned())
+}
+
+fn file_named(name: &str) -> Option<&'static FileDescriptor> {
+    file_descriptors().iter().find(|file| file.name() == name)
+}
+
+fn file_defining(symbol: &str) -> Option<&'static FileDescriptor> {
+    file_descriptors().iter().find(|file| file.defines(symbol))
 }
 
 /// Returns a file and all that it imports, each once.
@@ -158,7 +170,7 @@ fn with_dependencies(file: &'static FileDescriptor) -> Vec<&'static FileDescript
         let new = file
             .dependencies()
             .iter()
-            .filter_map(|name| FileDescriptor::named(name));
+            .filter_map(|name| file_named(name));
         let new: Vec<_> = new
             .filter(|new| files.iter().all(|known| known.name() != new.name()))
             .collect();

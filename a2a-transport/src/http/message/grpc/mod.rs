@@ -2,7 +2,6 @@
 
 mod deadline;
 mod decoder;
-mod details;
 mod format;
 mod frame;
 mod trailers;

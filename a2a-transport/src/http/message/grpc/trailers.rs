@@ -1,21 +1,22 @@
 //! The status of an answer in its trailers, or in its headers if it has no message.
 
+use a2a_protobuf::STATUS;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode, utf8_percent_encode};
+use serde_json::{Value, json};
 
-use super::details::{read_details, write_details};
 use crate::binding::grpc::{Code, Status};
 
-static STATUS: HeaderName = HeaderName::from_static("grpc-status");
+static CODE: HeaderName = HeaderName::from_static("grpc-status");
 static MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 static DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 
 /// Writes a status. Code and message are repeated in the details, where some clients compare them.
 pub(crate) fn write_status(status: &Status, trailers: &mut HeaderMap) {
-    trailers.insert(&STATUS, HeaderValue::from(status.code.number()));
+    trailers.insert(&CODE, HeaderValue::from(status.code.number()));
     if status.code == Code::OK {
         return;
     }
@@ -31,7 +32,11 @@ pub(crate) fn write_status(status: &Status, trailers: &mut HeaderMap) {
     if status.details.as_array().is_none_or(Vec::is_empty) {
         return;
     }
-    let details = write_details(&status).filter(|details| details.len() <= MAX_DETAILS);
+    if let Value::Array(details) = &mut status.details {
+        // An agent's own details may be of a type that cannot be written.
+        details.retain(|detail| pack(&json!({"details": [detail]})).is_some());
+    }
+    let details = pack(&json!(status)).filter(|details| details.len() <= MAX_DETAILS);
     if let Some(Ok(details)) = details.map(|it| HeaderValue::from_str(&BASE64.encode(it))) {
         trailers.insert(&DETAILS, details);
     }
@@ -40,17 +45,23 @@ pub(crate) fn write_status(status: &Status, trailers: &mut HeaderMap) {
 /// Reads a status, if there is one. Details that cannot be read are left out.
 pub(crate) fn read_status(trailers: &HeaderMap) -> Option<Status> {
     let text = |name: &HeaderName| trailers.get(name)?.to_str().ok();
-    let code = text(&STATUS)?.trim().parse().unwrap_or(UNKNOWN);
+    let code = text(&CODE)?.trim().parse().unwrap_or(UNKNOWN);
     let message = trailers
         .get(&MESSAGE)
         .map(|it| percent_decode(it.as_bytes()));
     let message = message.map(|it| it.decode_utf8_lossy().into_owned());
     let mut status = Status::new(Code::of(code), message.unwrap_or_default());
     let details = text(&DETAILS).and_then(|text| BASE64.decode(text).ok());
-    if let Some(details) = details.and_then(|details| read_details(&details)) {
+    let json = details.and_then(|details| STATUS.to_json(&details).ok());
+    let details = json.and_then(|json| serde_json::from_slice::<Status>(&json).ok());
+    if let Some(Status { details, .. }) = details {
         status.details = details;
     }
     Some(status)
+}
+
+fn pack(status: &Value) -> Option<Vec<u8>> {
+    STATUS.to_protobuf(status.to_string().as_bytes()).ok()
 }
 
 /// Code of a status whose number cannot be read.
@@ -73,15 +84,14 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn a_status_is_read_as_it_was_written() {
         let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND",
             "domain": "a2a-protocol.org"});
-        for details in [json!([]), json!([info])] {
+        let other = json!({"@type": "type.example/other.Type", "value": "AAECAw=="});
+        for details in [json!([]), json!([info, other])] {
             let status = Status {
                 details,
                 ..Status::new(Code::of(5), "no task\n100 % ü")
