@@ -42,6 +42,7 @@
 //! | `auth` | credentials of callers: the module [`auth`] | yes |
 //! | `axum` | an agent as a router of axum: [`server::HttpServer::router`] | no |
 //! | `sqlite` | tasks in a file: [`SqliteStore`] | yes |
+//! | `grpc` | the gRPC binding, on the port of the others, for servers and clients | no |
 //! | `postgres` | tasks in a database that several servers share: the module [`postgres`] | yes |
 //! | `tls` | `https://` | yes |
 //! | `webhooks` | push notifications, sent and received | yes |

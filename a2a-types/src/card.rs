@@ -181,12 +181,13 @@ impl AgentCard {
         self
     }
 
-    /// Returns the same card, reached by gRPC, too, at the host and port of its first interface.
+    /// Returns the same card, reached by gRPC, too, at the host and port of its first interface. A card whose first
+    /// interface is below a path stays as it is: gRPC has no paths, and another agent may be at the root.
     pub fn with_grpc(mut self) -> Self {
-        let Some(first) = self.supported_interfaces.first() else {
+        let first = self.supported_interfaces.first();
+        let Some(address) = first.and_then(|it| AgentInterface::grpc_address(&it.url)) else {
             return self;
         };
-        let address = AgentInterface::grpc_address(&first.url);
         let interfaces = [ProtocolVersion::V1_0, ProtocolVersion::V0_3]
             .map(|protocol_version| AgentInterface::grpc(&address, protocol_version));
         self.supported_interfaces.extend(interfaces);
@@ -274,19 +275,21 @@ impl AgentInterface {
         }
     }
 
-    /// Returns the `host:port` of a URL, as cards name the place of gRPC.
-    fn grpc_address(url: &str) -> String {
-        let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let host_and_port = authority.rsplit('@').next().unwrap_or_default();
+    /// Returns the `host:port` of a URL without a path, as cards name the place of gRPC.
+    fn grpc_address(url: &str) -> Option<String> {
+        let (scheme, rest) = url.split_once("://")?;
+        let host_and_port = rest.strip_suffix('/').unwrap_or(rest);
+        if host_and_port.is_empty() || host_and_port.contains(['/', '?', '#', '@']) {
+            return None;
+        }
         let has_port = host_and_port
             .rsplit_once(':')
             .is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
-        match (has_port, scheme) {
+        Some(match (has_port, scheme) {
             (true, _) => host_and_port.to_owned(),
             (false, "http") => format!("{host_and_port}:80"),
             (false, _) => format!("{host_and_port}:443"),
-        }
+        })
     }
 
     /// Returns the protocol version spoken there, if it is a known one.
@@ -408,5 +411,53 @@ impl AgentSkill {
     pub fn output_modes(mut self, modes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.output_modes = modes.into_iter().map(Into::into).collect();
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_place(url: &str, expected: Option<&str>) {
+        let card = AgentCard::new("n", "d").at(url).with_grpc();
+        let is_grpc = |it: &&AgentInterface| it.protocol_binding == AgentInterface::GRPC;
+        let places: Vec<_> = card.supported_interfaces.iter().filter(is_grpc).collect();
+        assert_eq!(
+            places.len(),
+            if expected.is_some() { 2 } else { 0 },
+            "{url}"
+        );
+        assert_eq!(places.first().map(|it| &*it.url), expected, "{url}");
+    }
+
+    #[test]
+    fn the_place_of_grpc_is_a_host_and_a_port() {
+        check_place("http://localhost:8080/", Some("localhost:8080"));
+        check_place("https://agent.example", Some("agent.example:443"));
+        check_place("http://[::1]", Some("[::1]:80"));
+        check_place("https://agent.example/joke", None);
+        check_place("agent.example", None);
+    }
+
+    #[track_caller]
+    fn check_url(url: &str, card_url: Option<&str>, expected: &str) {
+        let interface = AgentInterface::grpc(url, ProtocolVersion::V1_0);
+        assert_eq!(interface.http_url(card_url), expected, "{url}");
+    }
+
+    #[test]
+    fn the_place_of_grpc_becomes_a_url() {
+        let (open, secure) = (Some("http://h/card"), Some("https://h/card"));
+        check_url("h:1", open, "http://h:1");
+        check_url("h:1", secure, "https://h:1");
+        check_url("h:1", None, "https://h:1");
+        check_url("localhost:1", None, "http://localhost:1");
+        check_url("localhost:1", secure, "https://localhost:1");
+        check_url("dns:///h:1", open, "http://h:1");
+        check_url("dns:h:1", secure, "https://h:1");
+        check_url("grpc://h:1", secure, "http://h:1");
+        check_url("grpcs://h:1", open, "https://h:1");
+        check_url("http://h:1/x", secure, "http://h:1/x");
     }
 }

@@ -208,9 +208,9 @@ async fn answered_by(client: &Client) -> String {
 #[tokio::test]
 async fn the_first_interface_that_we_speak_wins() {
     let (first, second) = (agent("first").await, agent("second").await);
-    let grpc = AgentInterface {
-        protocol_binding: "GRPC".to_owned(),
-        ..AgentInterface::json_rpc("grpc://h.example", ProtocolVersion::V1_0)
+    let pigeon = AgentInterface {
+        protocol_binding: "PIGEON".to_owned(),
+        ..AgentInterface::json_rpc("pigeon://h.example", ProtocolVersion::V1_0)
     };
     let future = AgentInterface {
         protocol_version: "7.0".to_owned(),
@@ -218,13 +218,13 @@ async fn the_first_interface_that_we_speak_wins() {
     };
     let rest = AgentInterface::http_json(&first, ProtocolVersion::V1_0);
     let json_rpc = AgentInterface::json_rpc(&second, ProtocolVersion::V0_3);
-    let found = client(vec![grpc.clone(), future, rest, json_rpc])
+    let found = client(vec![pigeon.clone(), future, rest, json_rpc])
         .await
         .unwrap();
     assert_eq!(answered_by(&found).await, "first");
 
-    let none = client(vec![grpc]).await.err().unwrap().to_string();
-    assert!(none.contains("GRPC 1.0"), "{none}");
+    let none = client(vec![pigeon]).await.err().unwrap().to_string();
+    assert!(none.contains("PIGEON 1.0"), "{none}");
 }
 
 #[tokio::test]

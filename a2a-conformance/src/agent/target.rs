@@ -82,8 +82,8 @@ impl Target {
             else {
                 continue;
             };
-            // `card.valid` reports a URL that cannot be called.
-            if !is_callable(&declared.url) {
+            // `card.valid` reports a URL that cannot be called. No check speaks gRPC.
+            if !is_callable(&declared.url) || binding == Binding::Grpc {
                 continue;
             }
             let mut known = interfaces.iter().chain(&other_interfaces);

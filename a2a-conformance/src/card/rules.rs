@@ -77,6 +77,8 @@ impl Interface<'_> {
         match absolute(url) {
             // 0.2 does not describe the URLs of further interfaces.
             None if protocol_version == ProtocolVersion::V0_2 && path != "$" => {}
+            // The place of gRPC is a host and a port.
+            None if *binding == Some("GRPC") && is_host_and_port(url) => {}
             None => found.add(at, "expected an absolute URL", members),
             Some(uri) => {
                 let scheme = uri.scheme_str().unwrap_or_default();
@@ -174,6 +176,11 @@ impl Interface<'_> {
             }
         }
     }
+}
+
+fn is_host_and_port(url: &str) -> bool {
+    let authority = url.parse::<http::uri::Authority>();
+    authority.is_ok_and(|it| it.port_u16().is_some() && !it.as_str().contains('@'))
 }
 
 const BINDINGS: [&str; 3] = ["JSONRPC", "GRPC", "HTTP+JSON"];

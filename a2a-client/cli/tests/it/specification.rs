@@ -312,6 +312,39 @@ fn interfaces_are_used_in_the_order_of_the_card_with_their_tenant() {
 }
 
 #[test]
+fn an_agent_is_called_by_grpc() {
+    let agent = Agent::named("reference");
+    let services = [
+        ("1.0", "lf.a2a.v1.A2AService"),
+        ("0.3", "a2a.v1.A2AService"),
+    ];
+    for (version, service) in services {
+        let options = ["--transport", "GRPC", "--a2a-version", version, "--debug"];
+        let send = |text: &'static str, more: &[&'static str]| {
+            [&["send", &*agent.url, text], &options[..], more]
+                .concat()
+                .join("\n")
+        };
+        let run = |arguments: String, code: i32, expected: &[&str]| {
+            check(&arguments.split('\n').collect::<Vec<_>>(), code, expected)
+        };
+        let output = run(send("echo hello", &[]), 0, &["State: COMPLETED", "hello"]);
+        assert!(output.contains("Task: "), "{output}");
+        run(send("chunks a b", &["--stream"]), 0, &["COMPLETED"]);
+        let task = [
+            &["task", "get", "nope", "--agent-card", &agent.url],
+            &options[..],
+        ]
+        .concat();
+        check(
+            &task,
+            1,
+            &[&format!("/{service}/GetTask"), "Task not found"],
+        );
+    }
+}
+
+#[test]
 fn defaults_and_dangers_are_in_the_help() {
     let help = check(
         &["--help"],

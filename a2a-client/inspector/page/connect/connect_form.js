@@ -29,6 +29,7 @@ export function connectForm() {
     ["", "As the card says"],
     ["JSONRPC", "JSON-RPC"],
     ["HTTP+JSON", "HTTP+JSON (REST)"],
+    ["GRPC", "gRPC"],
   ]);
   const tenant = textInput({ placeholder: "none" });
   const noCard = checkBox("noCard", "There is no card", {

@@ -189,5 +189,5 @@ const ORDERS = {
 };
 /** Columns that are sorted from the greatest value first. */
 const FALLING = new Set(["sent", "received", "frames", "time", "status"]);
-const SHORT_BINDING = { JSONRPC: "JSON-RPC", "HTTP+JSON": "REST" };
+const SHORT_BINDING = { JSONRPC: "JSON-RPC", "HTTP+JSON": "REST", GRPC: "gRPC" };
 const ROW_HEIGHT = 30;

@@ -226,12 +226,12 @@ mod binding {
     ) -> Result<Option<Binding>, D::Error> {
         let name: Option<String> = Option::deserialize(deserializer)?;
         let Some(name) = name else { return Ok(None) };
-        let bindings = [Binding::JsonRpc, Binding::HttpJson];
+        let bindings = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
         let known = bindings
             .into_iter()
             .find(|binding| binding.as_str() == name);
         known.map(Some).ok_or_else(|| {
-            serde::de::Error::custom("unknown binding: expected `JSONRPC` or `HTTP+JSON`")
+            serde::de::Error::custom("unknown binding: expected `JSONRPC`, `HTTP+JSON` or `GRPC`")
         })
     }
 }

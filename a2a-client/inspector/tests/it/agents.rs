@@ -52,7 +52,7 @@ async fn an_agent_tells_what_its_card_offers() {
     assert_eq!(agent["version"], "1.0");
     assert_eq!(agent["binding"], "JSONRPC");
     assert_eq!(agent["capabilities"]["streaming"], true);
-    assert_eq!(agent["interfaces"].as_array().unwrap().len(), 6);
+    assert_eq!(agent["interfaces"].as_array().unwrap().len(), 8);
     assert_eq!(agent["skills"][0]["id"], "reference");
     assert_eq!(agent["inputModes"], json!(["text/plain"]));
     assert_eq!(

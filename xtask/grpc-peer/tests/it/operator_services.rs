@@ -1,13 +1,25 @@
 //! Clients of the services that operators expect: health and reflection.
 
 use grpc_peer::health::{HealthCheckRequest, ServingStatus};
+use grpc_peer::prost::Message;
+use grpc_peer::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use grpc_peer::reflection::{MessageRequest, MessageResponse, ServerReflectionRequest};
 use grpc_peer::tonic::transport::Server;
 use grpc_peer::tonic::transport::server::TcpIncoming;
 use tokio::net::TcpListener;
 use tokio_stream::StreamExt;
 
-const DESCRIPTORS: &[u8] = include_bytes!("../../../../a2a-transport/protobuf/proto/a2a_v1.bin");
+/// Returns the descriptors of 1.0 and of what it imports.
+fn descriptors() -> FileDescriptorSet {
+    let files: [&[u8]; 4] = [
+        include_bytes!("../../../../a2a-transport/protobuf/proto/google/protobuf/empty.bin"),
+        include_bytes!("../../../../a2a-transport/protobuf/proto/google/protobuf/struct.bin"),
+        include_bytes!("../../../../a2a-transport/protobuf/proto/google/protobuf/timestamp.bin"),
+        include_bytes!("../../../../a2a-transport/protobuf/proto/a2a_v1.bin"),
+    ];
+    let files = files.map(|file| FileDescriptorProto::decode(file).unwrap());
+    FileDescriptorSet { file: files.into() }
+}
 
 #[tokio::test]
 async fn health_and_reflection() {
@@ -15,7 +27,7 @@ async fn health_and_reflection() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (_, health) = tonic_health::server::health_reporter();
     let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .register_file_descriptor_set(descriptors())
         .build_v1()
         .unwrap();
     let router = Server::builder()

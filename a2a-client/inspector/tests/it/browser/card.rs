@@ -29,7 +29,7 @@ async fn a_card_is_shown_as_it_is_read_and_as_it_came() {
         window
             .see_text("[data-row=skill][data-skill=reference]", "chunks 5 200")
             .await;
-        assert_eq!(window.count("[data-row=interface]").await, 6);
+        assert_eq!(window.count("[data-row=interface]").await, 8);
         open_tab(window, "raw").await;
         window
             .see_text(".body .json", r#""name": "Reference""#)
