@@ -1,5 +1,7 @@
 //! Messages that consist of text.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::{v0_3, v1_0};
 
 impl v1_0::Part {
@@ -13,10 +15,10 @@ impl v1_0::Part {
 }
 
 impl v1_0::Message {
-    /// Creates a message of the user with one text part.
+    /// Creates a message of the user with one text part. Its id is unique in this process.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
-            message_id: "1".to_owned(),
+            message_id: message_id(),
             role: v1_0::Role::User.into(),
             parts: vec![v1_0::Part::text(text)],
             ..Self::default()
@@ -70,10 +72,10 @@ impl v0_3::Part {
 }
 
 impl v0_3::Message {
-    /// Creates a message of the user with one text part.
+    /// Creates a message of the user with one text part. Its id is unique in this process.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
-            message_id: "1".to_owned(),
+            message_id: message_id(),
             role: v0_3::Role::User.into(),
             content: vec![v0_3::Part::text(text)],
             ..Self::default()
@@ -113,6 +115,11 @@ impl v0_3::SendMessageRequest {
         self.configuration.get_or_insert_default().blocking = true;
         self
     }
+}
+
+fn message_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed).to_string()
 }
 
 fn text_v1_0(parts: &[v1_0::Part]) -> String {

@@ -1,6 +1,7 @@
-//! The generated clients against the generated server.
+//! The generated clients and server against each other, and against the client and the server of this workspace.
 
 mod operator_services;
+mod ours;
 mod transports;
 mod v0_3;
 mod v1_0;

@@ -15,13 +15,13 @@ use grpc_peer::v0_3::{
 };
 use tokio_stream::StreamExt;
 
-type Client = A2aServiceClient<Channel>;
+pub(crate) type Client = A2aServiceClient<Channel>;
 
 async fn client() -> Client {
     crate::connect().await.v0_3()
 }
 
-async fn send(client: &mut Client, request: SendMessageRequest) -> Task {
+pub(crate) async fn send(client: &mut Client, request: SendMessageRequest) -> Task {
     let response = client.send_message(request).await.unwrap().into_inner();
     match response.payload {
         Some(send_message_response::Payload::Task(task)) => task,
@@ -29,7 +29,11 @@ async fn send(client: &mut Client, request: SendMessageRequest) -> Task {
     }
 }
 
-async fn get(client: &mut Client, name: &str, history_length: i32) -> Result<Task, Status> {
+pub(crate) async fn get(
+    client: &mut Client,
+    name: &str,
+    history_length: i32,
+) -> Result<Task, Status> {
     let request = GetTaskRequest {
         name: name.to_owned(),
         history_length,
@@ -37,13 +41,13 @@ async fn get(client: &mut Client, name: &str, history_length: i32) -> Result<Tas
     client.get_task(request).await.map(|it| it.into_inner())
 }
 
-async fn cancel(client: &mut Client, name: &str) -> Result<Task, Status> {
+pub(crate) async fn cancel(client: &mut Client, name: &str) -> Result<Task, Status> {
     let name = name.to_owned();
     let response = client.cancel_task(CancelTaskRequest { name }).await;
     response.map(|it| it.into_inner())
 }
 
-async fn subscribe(client: &mut Client, name: &str) -> Streaming<StreamResponse> {
+pub(crate) async fn subscribe(client: &mut Client, name: &str) -> Streaming<StreamResponse> {
     let name = name.to_owned();
     let request = TaskSubscriptionRequest { name };
     client
@@ -54,7 +58,7 @@ async fn subscribe(client: &mut Client, name: &str) -> Streaming<StreamResponse>
 }
 
 /// Describes the next event of a stream.
-async fn next(stream: &mut Streaming<StreamResponse>) -> String {
+pub(crate) async fn next(stream: &mut Streaming<StreamResponse>) -> String {
     let Some(response) = stream.next().await else {
         return "end".to_owned();
     };
@@ -74,7 +78,7 @@ async fn next(stream: &mut Streaming<StreamResponse>) -> String {
     }
 }
 
-async fn rest(mut stream: Streaming<StreamResponse>) -> Vec<String> {
+pub(crate) async fn rest(mut stream: Streaming<StreamResponse>) -> Vec<String> {
     let mut events = Vec::new();
     loop {
         match next(&mut stream).await {
@@ -84,7 +88,7 @@ async fn rest(mut stream: Streaming<StreamResponse>) -> Vec<String> {
     }
 }
 
-fn state(task: &Task) -> TaskState {
+pub(crate) fn state(task: &Task) -> TaskState {
     task.status.as_ref().unwrap().state()
 }
 

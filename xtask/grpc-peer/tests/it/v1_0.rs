@@ -14,13 +14,13 @@ use grpc_peer::v1_0::{
 use grpc_peer::{DOMAIN, bad_request, error_info};
 use tokio_stream::StreamExt;
 
-type Client = A2aServiceClient<Channel>;
+pub(crate) type Client = A2aServiceClient<Channel>;
 
 async fn client() -> Client {
     crate::connect().await.v1_0()
 }
 
-async fn send(client: &mut Client, request: SendMessageRequest) -> Task {
+pub(crate) async fn send(client: &mut Client, request: SendMessageRequest) -> Task {
     let response = client.send_message(request).await.unwrap().into_inner();
     match response.payload {
         Some(send_message_response::Payload::Task(task)) => task,
@@ -28,7 +28,11 @@ async fn send(client: &mut Client, request: SendMessageRequest) -> Task {
     }
 }
 
-async fn get(client: &mut Client, id: &str, history_length: Option<i32>) -> Result<Task, Status> {
+pub(crate) async fn get(
+    client: &mut Client,
+    id: &str,
+    history_length: Option<i32>,
+) -> Result<Task, Status> {
     let request = GetTaskRequest {
         id: id.to_owned(),
         history_length,
@@ -37,7 +41,7 @@ async fn get(client: &mut Client, id: &str, history_length: Option<i32>) -> Resu
     client.get_task(request).await.map(|it| it.into_inner())
 }
 
-async fn cancel(client: &mut Client, id: &str) -> Result<Task, Status> {
+pub(crate) async fn cancel(client: &mut Client, id: &str) -> Result<Task, Status> {
     let request = CancelTaskRequest {
         id: id.to_owned(),
         ..CancelTaskRequest::default()
@@ -45,7 +49,10 @@ async fn cancel(client: &mut Client, id: &str) -> Result<Task, Status> {
     client.cancel_task(request).await.map(|it| it.into_inner())
 }
 
-async fn subscribe(client: &mut Client, id: &str) -> Result<Streaming<StreamResponse>, Status> {
+pub(crate) async fn subscribe(
+    client: &mut Client,
+    id: &str,
+) -> Result<Streaming<StreamResponse>, Status> {
     let request = SubscribeToTaskRequest {
         id: id.to_owned(),
         ..SubscribeToTaskRequest::default()
@@ -55,7 +62,7 @@ async fn subscribe(client: &mut Client, id: &str) -> Result<Streaming<StreamResp
 }
 
 /// Describes the next event of a stream.
-async fn next(stream: &mut Streaming<StreamResponse>) -> String {
+pub(crate) async fn next(stream: &mut Streaming<StreamResponse>) -> String {
     let Some(response) = stream.next().await else {
         return "end".to_owned();
     };
@@ -74,7 +81,7 @@ async fn next(stream: &mut Streaming<StreamResponse>) -> String {
     }
 }
 
-async fn rest(mut stream: Streaming<StreamResponse>) -> Vec<String> {
+pub(crate) async fn rest(mut stream: Streaming<StreamResponse>) -> Vec<String> {
     let mut events = Vec::new();
     loop {
         match next(&mut stream).await {
@@ -84,12 +91,12 @@ async fn rest(mut stream: Streaming<StreamResponse>) -> Vec<String> {
     }
 }
 
-fn state(task: &Task) -> TaskState {
+pub(crate) fn state(task: &Task) -> TaskState {
     task.status.as_ref().unwrap().state()
 }
 
 #[track_caller]
-fn check_error(status: &Status, code: Code, reason: &str) {
+pub(crate) fn check_error(status: &Status, code: Code, reason: &str) {
     assert_eq!(status.code(), code, "{status:?}");
     let info = error_info(status).unwrap();
     assert_eq!(
