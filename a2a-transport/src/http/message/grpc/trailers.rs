@@ -22,8 +22,9 @@ pub(crate) fn write_status(status: &Status, trailers: &mut HeaderMap) {
     }
     let mut status = status.clone();
     if status.message.len() > MAX_MESSAGE {
-        let end = status.message.floor_char_boundary(MAX_MESSAGE);
-        status.message.truncate(end);
+        let message = &status.message;
+        let end = (0..=MAX_MESSAGE).rfind(|end| message.is_char_boundary(*end));
+        status.message.truncate(end.unwrap_or_default());
     }
     let message = utf8_percent_encode(&status.message, ENCODED).to_string();
     if let Ok(message) = HeaderValue::from_str(&message) {
