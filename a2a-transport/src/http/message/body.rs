@@ -301,6 +301,9 @@ impl EventEncoder {
                 }
                 EventFormat::Grpc { format, .. } => {
                     failure = format.message(&line.json(), &mut self.ready).err();
+                    if failure.is_some() {
+                        break;
+                    }
                 }
             }
         }
