@@ -169,7 +169,11 @@ pub fn write_error(error: &A2aError, status: Option<StatusCode>) -> OutgoingRepl
     let answer = Status {
         code,
         message: error.message.clone(),
-        details: error_details(error),
+        details: match code {
+            // No kind of error means it: the request may have been carried out.
+            Code::DEADLINE_EXCEEDED => Value::Array(Vec::new()),
+            _ => error_details(error),
+        },
     };
     OutgoingReply {
         status: status

@@ -82,6 +82,7 @@ async fn deadline_ends_the_wait_and_not_the_task() {
         let headers = [("grpc-timeout", "300m")];
         let answer = call_raw(&url, path, &headers, body).await;
         assert_eq!(answer.status_header("grpc-status"), "4", "{path}");
+        assert_eq!(answer.status_header("grpc-status-details-bin"), "");
         assert_eq!(answer.body.is_empty(), path == SEND);
     }
     let mut client = grpc_peer::plain(&url).await.unwrap().v1_0();
