@@ -111,7 +111,8 @@ impl Upstream {
     }
 
     /// Changes the URLs of a card so that its readers stay with the proxy, which they reach at `authority`. A card
-    /// in an answer by JSON-RPC is changed, too. Its signatures, which are of the agent's own card, are removed.
+    /// in an answer by JSON-RPC is changed, too. Its signatures, which are of the agent's own card, are removed, and so
+    /// are interfaces by gRPC beside others: the proxy does not forward gRPC, and callers would go past it.
     pub(crate) fn rewrite_card(&self, document: &mut Value, authority: &str) {
         let card = match document.get("jsonrpc") {
             Some(_) => document.get_mut("result"),
@@ -122,14 +123,22 @@ impl Upstream {
         };
         card.remove("signatures");
         let binding = card.get("preferredTransport").cloned();
-        if !is_grpc(binding.as_ref()) {
+        if is_forwarded(binding.as_ref()) {
             self.rewrite(card.get_mut("url"), authority);
         }
         for list in ["additionalInterfaces", "supportedInterfaces"] {
-            let interfaces = card.get_mut(list).and_then(Value::as_array_mut);
-            for interface in interfaces.into_iter().flatten() {
-                let named = |name| interface.get(name);
-                if !is_grpc(named("transport").or(named("protocolBinding"))) {
+            let Some(interfaces) = card.get_mut(list).and_then(Value::as_array_mut) else {
+                continue;
+            };
+            let binding = |it: &Value| it.get("transport").or(it.get("protocolBinding")).cloned();
+            if interfaces
+                .iter()
+                .any(|it| is_forwarded(binding(it).as_ref()))
+            {
+                interfaces.retain(|it| binding(it).is_none_or(|name| name != AgentInterface::GRPC));
+            }
+            for interface in interfaces {
+                if is_forwarded(binding(interface).as_ref()) {
                     self.rewrite(interface.get_mut("url"), authority);
                 }
             }
@@ -189,9 +198,10 @@ impl Upstream {
     }
 }
 
-fn is_grpc(binding: Option<&Value>) -> bool {
+/// Returns whether calls by a binding can be forwarded; those of an interface that names none can.
+fn is_forwarded(binding: Option<&Value>) -> bool {
     let name = binding.and_then(Value::as_str);
-    name.is_some_and(|name| name != AgentInterface::JSON_RPC && name != AgentInterface::HTTP_JSON)
+    name.is_none_or(|name| [AgentInterface::JSON_RPC, AgentInterface::HTTP_JSON].contains(&name))
 }
 
 #[cfg(test)]
@@ -312,8 +322,8 @@ mod tests {
         upstream.rewrite_card(&mut card, "p:1");
         let expected = json!({
             "url": "http://p:1/", "preferredTransport": "JSONRPC",
-            "additionalInterfaces": [old("http://p:1/r", "HTTP+JSON"), old("http://a.example/g", "GRPC")],
-            "supportedInterfaces": [interface("http://p:1/r", "HTTP+JSON"), interface("http://a.example:9", "GRPC")],
+            "additionalInterfaces": [old("http://p:1/r", "HTTP+JSON")],
+            "supportedInterfaces": [interface("http://p:1/r", "HTTP+JSON")],
             "documentationUrl": "http://a.example/docs",
         });
         assert_eq!(card["result"], expected);

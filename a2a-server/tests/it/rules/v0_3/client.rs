@@ -22,8 +22,8 @@ async fn the_client_uses_the_url_of_the_transport() {
     for (preferred, expected) in [
         ("JSONRPC", "/main"),
         ("HTTP+JSON", "/main/v1/message:send"),
-        // We do not speak gRPC, so the next interface is used.
-        ("GRPC", "/other/v1/message:send"),
+        // We do not speak it, so the next interface is used.
+        ("SLIMRPC", "/other/v1/message:send"),
     ] {
         let recorder = RecordingAgent::with_card(move |host| {
             let at = |path: &str| format!("http://{host}{path}");

@@ -150,15 +150,15 @@ async fn every_request_repeats_the_tenant() {
 /// The first interface that the client speaks wins; the card lists all, in order of preference. §8.3.2.
 #[tokio::test]
 async fn the_first_interface_that_is_spoken_wins() {
-    const GRPC: (&str, &str, &str, &str) = ("GRPC", "1.0", "/grpc", "");
+    const SLIM: (&str, &str, &str, &str) = ("SLIMRPC", "1.0", "/slim", "");
     const FUTURE: (&str, &str, &str, &str) = ("JSONRPC", "9.0", "/future", "");
     const REST: (&str, &str, &str, &str) = ("HTTP+JSON", "1.0", "/rest", "");
     const RPC: (&str, &str, &str, &str) = ("JSONRPC", "1.0", "/rpc", "");
     const OLD: (&str, &str, &str, &str) = ("JSONRPC", "0.3", "/old", "");
     for (order, expected) in [
-        ([GRPC, FUTURE, REST, RPC, OLD], "/rest/message:send"),
-        ([GRPC, FUTURE, RPC, REST, OLD], "/rpc"),
-        ([OLD, RPC, REST, GRPC, FUTURE], "/old"),
+        ([SLIM, FUTURE, REST, RPC, OLD], "/rest/message:send"),
+        ([SLIM, FUTURE, RPC, REST, OLD], "/rpc"),
+        ([OLD, RPC, REST, SLIM, FUTURE], "/old"),
     ] {
         let recorder = RecordingAgent::with_card(move |host| card(host, &order)).await;
         drop(client_of(&recorder).await.send("x").await);
