@@ -17,12 +17,16 @@ use http::{Method, Response, StatusCode};
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::yield_now;
+#[cfg(feature = "grpc")]
+use tokio::time::Instant;
 use tokio::time::timeout_at;
 
 use super::auth::{AuthError, DynAuthorizer};
 use super::denial::{DenialFormat, whole_seconds};
 use super::error_format::ErrorFormat;
 use super::extension_methods::FoundMethod;
+#[cfg(feature = "grpc")]
+use super::grpc::GrpcCall;
 use super::http_service::HttpService;
 use super::peer_slots::LARGE_BODY_BYTES;
 use super::request_headers::RequestHeaders;
@@ -34,6 +38,8 @@ use crate::binding::{
 use crate::http::message::answer::{AnswerFormat, JSON, for_caller_only, retry_later, status};
 use crate::http::message::body::{Body, EventFormat, crowded, late};
 use crate::http::message::extensions;
+#[cfg(feature = "grpc")]
+use crate::http::message::grpc::read_timeout;
 use crate::http::message::media;
 use crate::http::message::receive::{BodyError, collect};
 use crate::http::message::server_span::{Outcome, ServerSpan};
@@ -107,12 +113,46 @@ impl<T: Transport> HttpService<T> {
         }
     }
 
+    /// Answers a request for a method of A2A's services by gRPC or gRPC-Web.
+    #[cfg(feature = "grpc")]
+    pub(super) fn grpc<'a, B>(
+        &'a self,
+        head: &'a Parts,
+        body: Pin<&'a mut B>,
+        mut server_span: ServerSpan,
+    ) -> impl Future<Output = Response<Body>> + 'a
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
+        let call = match GrpcCall::of(head) {
+            Ok(call) => call,
+            Err(refusal) => {
+                server_span.refused(ProtocolVersion::LATEST, ErrorKind::MethodNotFound);
+                return Either::Right(ready(refusal));
+            }
+        };
+        let mut error_format = ErrorFormat {
+            binding: Binding::Grpc,
+            protocol_version: call.protocol_version,
+            answer: AnswerFormat::Grpc(call.format(&reading)),
+            deadline: read_timeout(&head.headers).map(|timeout| Instant::now() + timeout),
+            server_span,
+        };
+        if let Err(error) = call.check_version(&headers, &reading) {
+            return Either::Right(ready(error_format.refuse(None, error)));
+        }
+        let read = move |body: &[u8], _: &RequestHeaders<'_>| call.read(body, &reading);
+        Either::Left(self.exchange(head, headers, body, error_format, read))
+    }
+
     /// Authenticates the caller, reads and authorizes its call, makes it, and writes the answer.
     #[expect(
         clippy::manual_async_fn,
         reason = "the future of an `async fn` has room for its arguments twice, and every connection keeps room for it"
     )]
-    pub(super) fn exchange<'a, B>(
+    fn exchange<'a, B>(
         &'a self,
         head: &'a Parts,
         headers: RequestHeaders<'a>,

@@ -1,87 +1,103 @@
 //! Requests by gRPC and gRPC-Web.
 
-use std::future::ready;
-use std::pin::Pin;
-
 use a2a_protobuf::Method as GrpcMethod;
-use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion};
-use bytes::Bytes;
-use futures_util::future::Either;
+use a2a_types::{Error as A2aError, ErrorKind, Operation, ProtocolVersion};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode, Version};
-use tokio::time::Instant;
 
-use super::error_format::ErrorFormat;
-use super::http_service::HttpService;
 use super::request_headers::RequestHeaders;
+use crate::Binding;
 use crate::binding::grpc::{Code, Status, operation_at, read_call, refusal};
 use crate::binding::{CallRefusal, IncomingCall, ReadOptions};
-use crate::http::message::answer::{AnswerFormat, failed, not_allowed, plain};
+use crate::http::message::answer::{failed, not_allowed, plain};
 use crate::http::message::body::Body;
-use crate::http::message::grpc::{FrameError, GrpcFormat, Web, read_message, read_timeout};
-use crate::http::message::server_span::ServerSpan;
-use crate::{Binding, Transport};
+use crate::http::message::grpc::{FrameError, GrpcFormat, Web, read_message};
 
-impl<T: Transport> HttpService<T> {
-    /// Answers a request for a method of A2A's services.
-    pub(super) fn grpc<'a, B>(
-        &'a self,
-        head: &'a Parts,
-        body: Pin<&'a mut B>,
-        mut server_span: ServerSpan,
-    ) -> impl Future<Output = Response<Body>> + 'a
-    where
-        B: http_body::Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
-        let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
-        let web = match form(head) {
-            Ok(web) => web,
-            Err(refusal) => return Either::Right(ready(refusal)),
-        };
+/// A call of a method of A2A's services.
+#[derive(Clone, Copy)]
+pub(super) struct GrpcCall {
+    method: &'static GrpcMethod,
+    operation: Operation,
+    pub(super) protocol_version: ProtocolVersion,
+    encoding: Encoding,
+    web: Option<Web>,
+}
+
+impl GrpcCall {
+    /// Reads the head of a request. Errors: the answer to one that is not for a method.
+    pub(super) fn of(head: &Parts) -> Result<Self, Response<Body>> {
+        let web = form(head)?;
         let path = head.uri.path();
         let found = GrpcMethod::at(path).zip(operation_at(path));
-        let Some((method, (operation, protocol_version))) = found else {
-            server_span.refused(ProtocolVersion::LATEST, ErrorKind::MethodNotFound);
-            return Either::Right(ready(unknown_method(path, web)));
-        };
-        let encoding = Encoding::of(&head.headers);
-        let mut error_format = ErrorFormat {
-            binding: Binding::Grpc,
+        let (method, (operation, protocol_version)) =
+            found.ok_or_else(|| unknown_method(path, web))?;
+        Ok(Self {
+            method,
+            operation,
             protocol_version,
-            answer: AnswerFormat::Grpc(GrpcFormat {
-                response: method.response(),
-                gzip: encoding == Encoding::Gzip,
-                web,
-                limit: reading.limits.bytes,
-            }),
-            deadline: read_timeout(&head.headers).map(|timeout| Instant::now() + timeout),
-            server_span,
-        };
-        if let Err(error) = check_version(&headers, protocol_version, &reading) {
-            return Either::Right(ready(error_format.refuse(None, error)));
+            encoding: Encoding::of(&head.headers),
+            web,
+        })
+    }
+
+    /// Returns the format of the answer.
+    pub(super) fn format(&self, reading: &ReadOptions) -> GrpcFormat {
+        GrpcFormat {
+            response: self.method.response(),
+            gzip: self.encoding == Encoding::Gzip,
+            web: self.web,
+            limit: reading.limits.bytes,
         }
-        let read =
-            move |body: &[u8], _: &RequestHeaders<'_>| -> Result<IncomingCall, CallRefusal> {
-                let refuse = |status, error| CallRefusal {
-                    status,
-                    ..refusal(protocol_version, error)
-                };
-                let frames = web.map_or(Some(body.into()), |web| web.frames(body));
-                let frames = frames.ok_or_else(|| {
-                    let error = A2aError::new(ErrorKind::InvalidRequest, "the body is not Base64");
-                    refuse(None, error)
-                })?;
-                let message = encoding.message(&frames, &reading);
-                let message = message.map_err(|error| refuse(status_of(error), framing(error)))?;
-                let json = method.request().to_json(&message).map_err(|error| {
-                    let text = format!("{}: {error}", method.request().name());
-                    refuse(None, A2aError::new(ErrorKind::JsonParse, text))
-                })?;
-                read_call(operation, protocol_version, &json, &reading)
-            };
-        Either::Left(self.exchange(head, headers, body, error_format, read))
+    }
+
+    /// Checks that the version of the service is offered, and that `A2A-Version` does not contradict it.
+    pub(super) fn check_version(
+        &self,
+        headers: &RequestHeaders<'_>,
+        reading: &ReadOptions,
+    ) -> Result<(), A2aError> {
+        let (offer, protocol_version) = (reading.offer, self.protocol_version);
+        let named = headers.version();
+        let requested = offer.requested(Binding::Grpc, named.as_deref())?;
+        if requested.is_some_and(|requested| requested != protocol_version) {
+            let text = format!(
+                "the header `A2A-Version` says {}, but the service is that of {protocol_version}",
+                named.unwrap_or_default()
+            );
+            return Err(A2aError::new(ErrorKind::VersionNotSupported, text));
+        }
+        match offer.has(Binding::Grpc, protocol_version) {
+            true => Ok(()),
+            false => Err(offer.refusal(Binding::Grpc, protocol_version.version())),
+        }
+    }
+
+    /// Reads the body of a request.
+    pub(super) fn read(
+        &self,
+        body: &[u8],
+        reading: &ReadOptions,
+    ) -> Result<IncomingCall, CallRefusal> {
+        let refuse = |status, error| CallRefusal {
+            status,
+            ..refusal(self.protocol_version, error)
+        };
+        let frames = self.web.map_or(Some(body.into()), |web| web.frames(body));
+        let frames = frames.ok_or_else(|| {
+            let error = A2aError::new(ErrorKind::InvalidRequest, "the body is not Base64");
+            refuse(None, error)
+        })?;
+        let is_gzip = self.encoding == Encoding::Gzip;
+        let message = read_message(&frames, is_gzip, reading.limits.bytes).map_err(|error| {
+            let text = A2aError::new(ErrorKind::InvalidRequest, error.to_string());
+            refuse(status_of(error), text)
+        })?;
+        let json = self.method.request().to_json(&message).map_err(|error| {
+            let text = format!("{}: {error}", self.method.request().name());
+            refuse(None, A2aError::new(ErrorKind::JsonParse, text))
+        })?;
+        read_call(self.operation, self.protocol_version, &json, reading)
     }
 }
 
@@ -119,28 +135,6 @@ pub(super) fn unknown_method(path: &str, web: Option<Web>) -> Response<Body> {
     failed(&Status::new(Code::UNIMPLEMENTED, text), format)
 }
 
-/// Checks that the version of a service is offered, and that `A2A-Version` does not contradict it.
-fn check_version(
-    headers: &RequestHeaders<'_>,
-    protocol_version: ProtocolVersion,
-    reading: &ReadOptions,
-) -> Result<(), A2aError> {
-    let offer = reading.offer;
-    let named = headers.version();
-    let requested = offer.requested(Binding::Grpc, named.as_deref())?;
-    if requested.is_some_and(|requested| requested != protocol_version) {
-        let text = format!(
-            "the header `A2A-Version` says {}, but the service is that of {protocol_version}",
-            named.unwrap_or_default()
-        );
-        return Err(A2aError::new(ErrorKind::VersionNotSupported, text));
-    }
-    match offer.has(Binding::Grpc, protocol_version) {
-        true => Ok(()),
-        false => Err(offer.refusal(Binding::Grpc, protocol_version.version())),
-    }
-}
-
 /// Compression of the messages of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Encoding {
@@ -157,14 +151,6 @@ impl Encoding {
             Some(_) => Self::Unknown,
         }
     }
-
-    fn message<'b>(
-        self,
-        frames: &'b [u8],
-        reading: &ReadOptions,
-    ) -> Result<std::borrow::Cow<'b, [u8]>, FrameError> {
-        read_message(frames, self == Self::Gzip, reading.limits.bytes)
-    }
 }
 
 /// Returns the HTTP status of a frame that cannot be read, where the kind of error does not tell its status.
@@ -174,8 +160,4 @@ fn status_of(error: FrameError) -> Option<StatusCode> {
         FrameError::Encoding | FrameError::Count(_) => Some(StatusCode::NOT_IMPLEMENTED),
         _ => None,
     }
-}
-
-fn framing(error: FrameError) -> A2aError {
-    A2aError::new(ErrorKind::InvalidRequest, error.to_string())
 }
