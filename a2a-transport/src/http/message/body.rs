@@ -33,6 +33,10 @@ enum BodyKind {
     Full(Bytes),
     Large(Arc<LargeResponse>),
     Events(Pin<Box<Events>>),
+    #[cfg_attr(
+        not(feature = "grpc"),
+        expect(dead_code, reason = "nothing is of gRPC")
+    )]
     Messages(Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>),
 }
 
