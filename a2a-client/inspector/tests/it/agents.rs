@@ -101,9 +101,9 @@ async fn settings_that_cannot_be_used_are_refused() {
             "expected 0.1, 0.2, 0.3 or 1.0",
         ),
         (
-            json!({"url": url, "binding": "GRPC"}),
+            json!({"url": url, "binding": "PIGEON"}),
             400,
-            "expected `JSONRPC` or `HTTP+JSON`",
+            "expected `JSONRPC`, `HTTP+JSON` or `GRPC`",
         ),
         (
             json!({"url": url, "surprise": 1}),

@@ -13,9 +13,9 @@ use super::connect;
 
 const SERVICES: [&str; 4] = [
     "a2a.v1.A2AService",
+    "lf.a2a.v1.A2AService",
     "grpc.health.v1.Health",
     "grpc.reflection.v1.ServerReflection",
-    "lf.a2a.v1.A2AService",
 ];
 
 fn health_of(service: &str) -> HealthCheckRequest {
