@@ -3,7 +3,7 @@
 use crate::schema::FileDescriptor;
 use crate::tables::{FILES, SERVICES};
 
-/// Returns the descriptors of all files: those of A2A, health, reflection and errors, and those that they import.
+/// Returns the descriptors of the files of A2A, health, reflection and errors, and of all files that they import.
 ///
 /// A file comes after the files that it imports.
 pub fn file_descriptors() -> &'static [FileDescriptor] {

@@ -198,7 +198,7 @@ impl Upstream {
     }
 }
 
-/// Returns whether calls by a binding can be forwarded; those of an interface that names none can.
+/// Returns whether calls by a binding can be forwarded. An interface without a binding can.
 fn is_forwarded(binding: Option<&Value>) -> bool {
     let name = binding.and_then(Value::as_str);
     name.is_none_or(|name| [AgentInterface::JSON_RPC, AgentInterface::HTTP_JSON].contains(&name))

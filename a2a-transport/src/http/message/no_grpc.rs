@@ -5,7 +5,7 @@ use http::HeaderMap;
 use crate::Error;
 use crate::binding::grpc::Status;
 
-/// Format of an answer by gRPC, of which there is none.
+/// Format of an answer by gRPC. It has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GrpcFormat {}
 
@@ -23,7 +23,7 @@ impl GrpcFormat {
     }
 }
 
-/// Decoder of the messages of an answer by gRPC, of which there is none.
+/// Decoder of the messages of an answer by gRPC. It has no values.
 pub(crate) enum GrpcDecoder {}
 
 impl GrpcDecoder {

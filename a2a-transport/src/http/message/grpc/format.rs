@@ -30,7 +30,7 @@ const TRAILERS: u8 = 0x80;
 pub(crate) struct GrpcFormat {
     /// Type of the messages.
     pub(crate) response: &'static MessageType,
-    /// Set if messages are compressed, as those of the request are.
+    /// Set if messages are compressed, like the request.
     pub(crate) gzip: bool,
     /// Set for gRPC-Web.
     pub(crate) web: Option<Web>,
