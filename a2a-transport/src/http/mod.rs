@@ -19,6 +19,14 @@ mod service;
 pub use a2a_edge::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError, serve_tls};
 pub use a2a_edge::{ClientCertificates, PeerAddress, Probes, ServeOptions, serve};
 
+/// gRPC on the wire, for tools that show or check what passes: messages as JSON, and the status in trailers.
+#[cfg(feature = "grpc")]
+pub mod grpc {
+    pub use super::message::grpc::{
+        MessageDecoder, frame_request, frame_response, read_details, read_status, write_status,
+    };
+}
+
 pub use self::client::deviation_observer::DeviationObserver;
 pub use self::client::http_client::{FetchResponse, HttpClient, HttpClientBuilder, Timeouts};
 pub use self::client::proxy::Proxy;

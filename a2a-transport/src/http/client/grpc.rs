@@ -5,7 +5,6 @@ use std::sync::Arc;
 use a2a_edge::budget::{Exhausted, Share};
 use a2a_jsonrpc::Id;
 use a2a_protobuf::Method;
-use a2a_types::reading::Violation;
 use a2a_types::size::size_of_task;
 use a2a_types::{ErrorKind, Request as A2aRequest};
 use bytes::Bytes;
@@ -23,7 +22,7 @@ use super::transport::{MIN_HEAP, Shared};
 use super::wire_observer::ObservedBody;
 use crate::binding::{EventReader, read_reply, write_call};
 use crate::http::message::address::bad_address;
-use crate::http::message::grpc::{GrpcDecoder, write_message};
+use crate::http::message::grpc::{GrpcDecoder, frame};
 use crate::spans::HTTP_STATUS;
 use crate::{Binding, CallResponse, Context, Error, Phase};
 
@@ -42,7 +41,7 @@ impl Shared {
             operation,
             protocol_version: self.protocol_version,
         })?;
-        let said = frame(method, asking.body.as_deref().unwrap_or(b"{}"))?;
+        let said = frame(method.request(), asking.body.as_deref().unwrap_or(b"{}"))?;
         let request = || self.grpc_request(method, &said, context);
         let response = self
             .http
@@ -197,17 +196,6 @@ impl Shared {
         let status = head.status.as_u16();
         busy_error(Error::NotA2a { status, problem }, &head)
     }
-}
-
-/// Returns a request as the message of a method, in its frame.
-fn frame(method: &Method, json: &[u8]) -> Result<Bytes, Error> {
-    let malformed = |path: String, problem: String| Error::Malformed(Violation { path, problem });
-    let message = method.request().to_protobuf(json);
-    let message = message.map_err(|error| malformed(error.path, error.problem))?;
-    let mut body = Vec::new();
-    write_message(&message, false, usize::MAX, &mut body)
-        .map_err(|error| malformed("$".to_owned(), error.to_string()))?;
-    Ok(body.into())
 }
 
 /// Returns the refusal that an error means, with its challenge, as by HTTP.

@@ -15,7 +15,7 @@ static MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 static DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 
 /// Writes a status. Code and message are repeated in the details, where some clients compare them.
-pub(crate) fn write_status(status: &Status, trailers: &mut HeaderMap) {
+pub fn write_status(status: &Status, trailers: &mut HeaderMap) {
     trailers.insert(&CODE, HeaderValue::from(status.code.number()));
     if status.code == Code::OK {
         return;
@@ -44,7 +44,7 @@ pub(crate) fn write_status(status: &Status, trailers: &mut HeaderMap) {
 }
 
 /// Reads a status, if there is one. Details that cannot be read are left out.
-pub(crate) fn read_status(trailers: &HeaderMap) -> Option<Status> {
+pub fn read_status(trailers: &HeaderMap) -> Option<Status> {
     let text = |name: &HeaderName| trailers.get(name)?.to_str().ok();
     let code = text(&CODE)?.trim().parse().unwrap_or(UNKNOWN);
     let message = trailers
@@ -52,13 +52,17 @@ pub(crate) fn read_status(trailers: &HeaderMap) -> Option<Status> {
         .map(|it| percent_decode(it.as_bytes()));
     let message = message.map(|it| it.decode_utf8_lossy().into_owned());
     let mut status = Status::new(Code::of(code), message.unwrap_or_default());
-    let details = text(&DETAILS).and_then(|text| BASE64.decode(text).ok());
-    let json = details.and_then(|details| STATUS.to_json(&details).ok());
-    let details = json.and_then(|json| serde_json::from_slice::<Status>(&json).ok());
-    if let Some(Status { details, .. }) = details {
+    if let Some(Status { details, .. }) = read_details(trailers) {
         status.details = details;
     }
     Some(status)
+}
+
+/// Reads the status in the details, whose code and message should be those of the trailers; `None` if there is none that
+/// can be read.
+pub fn read_details(trailers: &HeaderMap) -> Option<Status> {
+    let details = BASE64.decode(trailers.get(&DETAILS)?).ok()?;
+    serde_json::from_slice(&STATUS.to_json(&details).ok()?).ok()
 }
 
 fn pack(status: &Value) -> Option<Vec<u8>> {
