@@ -137,7 +137,9 @@ fn parse_case(mut case: Map<String, Value>) -> Result<Check, String> {
     let named: Vec<String> = optional(&mut case, "bindings")?;
     let bindings = BINDINGS.into_iter().filter(|binding| {
         let name = binding.to_string();
-        named.is_empty() || named.contains(&name)
+        // Clients are not tested by gRPC.
+        let has_binding = role != Role::Client || *binding != Binding::Grpc;
+        has_binding && (named.is_empty() || named.contains(&name))
     });
     let bindings: Vec<_> = bindings.collect();
     let named: Vec<String> = optional(&mut case, "protocol_versions")?;
@@ -195,11 +197,15 @@ fn does_something(case: &Map<String, Value>, version: &str) -> bool {
 /// Returns whether a version has one of these bindings for the party under test: 0.1 is JSON-RPC, and clients
 /// of 0.2 are tested by that alone.
 pub(crate) fn has_one(protocol_version: ProtocolVersion, role: Role, bindings: &[Binding]) -> bool {
-    let http_json_since = match role {
-        Role::Client => ProtocolVersion::V0_3,
-        _ => ProtocolVersion::V0_2,
+    let since = |binding: &Binding| match (binding, role) {
+        (Binding::JsonRpc, _) => ProtocolVersion::V0_1,
+        (Binding::HttpJson, Role::Client) => ProtocolVersion::V0_3,
+        (Binding::HttpJson, _) => ProtocolVersion::V0_2,
+        _ => ProtocolVersion::V0_3,
     };
-    bindings.contains(&Binding::JsonRpc) || protocol_version >= http_json_since
+    bindings
+        .iter()
+        .any(|binding| protocol_version >= since(binding))
 }
 
 /// Returns the checks that are made in every exchange with an agent.
@@ -207,7 +213,7 @@ fn invariants() -> impl Iterator<Item = Check> {
     INVARIANTS.iter().map(|invariant| {
         let bindings = BINDINGS.into_iter();
         let bindings: Vec<_> = bindings
-            .filter(|binding| invariant.binding.is_none_or(|own| own == *binding))
+            .filter(|binding| invariant.bindings.contains(binding))
             .collect();
         let protocol_versions = ProtocolVersion::ALL
             .iter()
@@ -231,7 +237,7 @@ fn invariants() -> impl Iterator<Item = Check> {
     })
 }
 
-const BINDINGS: [Binding; 2] = [Binding::JsonRpc, Binding::HttpJson];
+const BINDINGS: [Binding; 3] = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
 
 #[cfg(test)]
 mod tests {

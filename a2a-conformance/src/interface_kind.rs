@@ -20,8 +20,10 @@ impl InterfaceKind {
     pub const ALL: &[Self] = &[
         Self::new(ProtocolVersion::V1_0, Binding::JsonRpc),
         Self::new(ProtocolVersion::V1_0, Binding::HttpJson),
+        Self::new(ProtocolVersion::V1_0, Binding::Grpc),
         Self::new(ProtocolVersion::V0_3, Binding::JsonRpc),
         Self::new(ProtocolVersion::V0_3, Binding::HttpJson),
+        Self::new(ProtocolVersion::V0_3, Binding::Grpc),
         Self::new(ProtocolVersion::V0_2, Binding::JsonRpc),
         Self::new(ProtocolVersion::V0_1, Binding::JsonRpc),
     ];

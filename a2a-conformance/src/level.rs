@@ -55,15 +55,15 @@ fn named() -> BTreeMap<(ProtocolVersion, &'static str), Vec<CheckReference>> {
     named
 }
 
-/// The binding that a requirement is about; none if it is about both.
+/// The binding that a requirement is about; none if it is about all.
 fn binding_of(protocol_version: ProtocolVersion, requirement: &Requirement) -> Option<Binding> {
-    let all = [Binding::JsonRpc, Binding::HttpJson];
+    let all = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
     if let Some(name) = &requirement.binding {
         return all.into_iter().find(|binding| binding.as_str() == name);
     }
-    let (json_rpc, http_json) = match protocol_version {
-        ProtocolVersion::V1_0 => ("9", "11"),
-        ProtocolVersion::V0_3 => ("3.2.1", "3.2.3"),
+    let chapters = match protocol_version {
+        ProtocolVersion::V1_0 => ["9", "11", "10"],
+        ProtocolVersion::V0_3 => ["3.2.1", "3.2.3", "3.2.2"],
         _ => return None,
     };
     let section = requirement.section.as_str();
@@ -71,11 +71,8 @@ fn binding_of(protocol_version: ProtocolVersion, requirement: &Requirement) -> O
         let rest = section.strip_prefix(chapter);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    match (is_in(json_rpc), is_in(http_json)) {
-        (true, _) => Some(Binding::JsonRpc),
-        (_, true) => Some(Binding::HttpJson),
-        _ => None,
-    }
+    let place = chapters.into_iter().position(is_in)?;
+    Some(all[place])
 }
 
 #[cfg(test)]

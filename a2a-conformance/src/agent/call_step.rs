@@ -5,6 +5,7 @@ use std::time::Duration;
 use a2a_transport::sse::{Bounds, Decoder};
 use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::{Operation, ProtocolVersion, Request};
+use bytes::Bytes;
 use http::header::HeaderMap;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -12,13 +13,14 @@ use uuid::Uuid;
 use super::case_run::{CaseRun, StopReason};
 use super::event_stream::is_event_stream;
 use super::expectation;
+use super::grpc;
 use super::interface::Interface;
 use super::patience::RAW_ANSWER;
 use crate::case::{RawHttpRequest, Step, merge_patch};
 use crate::judge::response::{self, RawRequest};
 use crate::record::Mismatch;
 use crate::wire::exchange::{
-    AgentResponse, ResponseContent, WireRequest, percent_encoded, set_header, task_of,
+    AgentResponse, ResponseContent, WireRequest, origin, path, percent_encoded, set_header, task_of,
 };
 
 /// Calls an operation; again and again until the answer is as expected or the time is over, if the step says so.
@@ -49,21 +51,28 @@ pub(super) async fn http(
     http: &RawHttpRequest,
 ) -> Result<(), StopReason> {
     let interface = run.interface_of(step)?;
-    let path = run.fill_text(&http.path)?;
-    let url = match path.strip_prefix("//") {
-        Some(path) => format!("{}/{path}", origin(&interface.url)),
-        None if path.starts_with("http") => path,
-        None if path.is_empty() => interface.url.clone(),
-        None => format!("{}{path}", interface.url.trim_end_matches('/')),
+    let target = run.fill_text(&http.path)?;
+    let url = match target.strip_prefix("//") {
+        Some(target) => format!("{}/{target}", origin(&interface.url)),
+        None if target.starts_with("http") => target,
+        None if target.is_empty() => interface.url.clone(),
+        None => format!("{}{target}", interface.url.trim_end_matches('/')),
     };
     let body = raw_body(run, http)?;
+    let is_grpc = grpc::is_service(path(&url));
+    let frame = body.clone().filter(|_| is_grpc && http.bytes.is_some());
     let mut headers = interface.usual_headers(body.is_some());
+    if is_grpc {
+        grpc::write_headers(&mut headers);
+    }
     add_headers(run, step, &mut headers)?;
     let outgoing = WireRequest {
         method: http.method.clone().unwrap_or_else(|| "POST".to_owned()),
         url,
         headers,
         body,
+        is_grpc,
+        frame: frame.map(Bytes::from),
         params: Value::Null,
         is_altered: true,
         has_title_case_headers: has_capitals(run, step)?,
@@ -227,6 +236,13 @@ pub(super) fn write(
         let patch = run.fill(patch)?;
         change(&mut outgoing.body, |whole| merge_patch(whole, &patch));
     }
+    if interface.binding == Binding::Grpc {
+        let json = outgoing.body.as_deref().unwrap_or_default();
+        let frame = grpc::framed(path(&outgoing.url), json);
+        outgoing.frame = Some(frame.map_err(|problem| {
+            StopReason::NotApplicable(format!("gRPC has no such request: {problem}"))
+        })?);
+    }
     if let Some(verb) = &step.verb {
         outgoing.method.clone_from(verb);
         if verb == "GET" {
@@ -320,6 +336,10 @@ fn envelope_of(
             });
             method.map(|method| method.operation)
         }
+        Binding::Grpc => {
+            let at = grpc::operation_at(path(&outgoing.url));
+            at.map(|(operation, _)| operation)
+        }
         _ => {
             let path = outgoing.url.split('?').next().unwrap_or_default();
             let route = ROUTES
@@ -351,6 +371,7 @@ fn is_of_interface(interface: &Interface, outgoing: &WireRequest) -> bool {
     let own = interface.url.split('?').next().unwrap_or_default();
     match interface.binding {
         Binding::JsonRpc => outgoing.method == "POST" && path == own,
+        Binding::Grpc => outgoing.is_grpc,
         _ => path.starts_with(own) && !path.contains("/.well-known/"),
     }
 }
@@ -368,14 +389,6 @@ fn as_sent(interface: &Interface, mut params: Value, outgoing: &WireRequest) -> 
         }
     }
     params
-}
-
-fn origin(url: &str) -> &str {
-    let scheme = url.find("://").map_or(0, |end| end + 3);
-    let end = url[scheme..]
-        .find('/')
-        .map_or(url.len(), |slash| scheme + slash);
-    &url[..end]
 }
 
 /// Adds the role and id of the message, which cases leave out.

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use a2a_transport::ResponseContext;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
+use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::{ErrorKind, Operation, ProtocolVersion};
 use bytes::Bytes;
+use http::header::HeaderMap;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
@@ -14,11 +15,11 @@ use super::patience::END_OF_STREAM;
 use crate::case::{Caller, StopCondition};
 use crate::judge::invariants::unless;
 use crate::judge::stream::{self, StreamEnd, StreamRecord};
-use crate::judge::{errors, response};
+use crate::judge::{self, errors, response};
 use crate::record::{Evidence, MismatchKind};
 use crate::wire::exchange::{
     AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, has_code, headers_as_json,
-    shown,
+    headers_as_pairs, shown,
 };
 
 /// An event stream of the agent, as the suite reads it.
@@ -253,6 +254,12 @@ impl EventStream {
                         .map(|event| event.into_iter().collect())
                 }
                 Some(Err(error)) => {
+                    if interface.binding == Binding::Grpc && !matches!(error, Error::Connection(_))
+                    {
+                        let found = unless(false, "the stream", "messages in frames", &error);
+                        let findings = [("grpc.messages", found)];
+                        interface.judge.record(findings, &self.evidence);
+                    }
                     self.closed = true;
                     problem = Some(Problem {
                         text: format!("the stream broke off: {error}"),
@@ -262,7 +269,10 @@ impl EventStream {
                 }
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => self.decoder.push(&data),
-                    Err(_) => continue,
+                    Err(frame) => {
+                        self.take_trailers(interface, frame.into_trailers().ok());
+                        continue;
+                    }
                 },
             };
             match decoded {
@@ -299,6 +309,22 @@ impl EventStream {
             interface.judge.record(findings, &self.evidence);
         }
         (self.record.events[before..].to_vec(), problem)
+    }
+
+    /// Takes the trailers, which have the status of gRPC.
+    fn take_trailers(&mut self, interface: &Interface, trailers: Option<HeaderMap>) {
+        let trailers = trailers.unwrap_or_default();
+        if let Some(half) = &mut self.evidence.response {
+            half.headers.extend(headers_as_pairs(&trailers));
+        }
+        if interface.binding == Binding::Grpc {
+            let findings = judge::grpc::end(&trailers);
+            interface.judge.record(findings, &self.evidence);
+            if let Some(kind) = judge::grpc::failure(&trailers) {
+                self.record.is_coded = false;
+                self.record.fail(kind);
+            }
+        }
     }
 
     /// Reads an event, and checks it.

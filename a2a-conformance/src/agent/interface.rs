@@ -16,14 +16,15 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::callers::Callers;
+use super::grpc;
 use super::patience::{Awaited, Patience};
 use super::title_case_headers;
 use crate::case::Caller;
-use crate::judge::{Judge, errors, response};
+use crate::judge::{self, Judge, errors, response};
 use crate::record::{Evidence, HttpMessage};
 use crate::wire::exchange::{
-    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, causes, headers_as_json,
-    headers_as_pairs, percent_encoded, shown,
+    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, boxed, causes,
+    headers_as_json, headers_as_pairs, origin, path, percent_encoded, shown,
 };
 
 /// An interface of the agent under test: one protocol version in one binding.
@@ -72,19 +73,27 @@ impl Interface {
             ..
         } = asking;
         let mut headers = self.usual_headers(body.is_some());
+        if self.binding == Binding::Grpc {
+            grpc::write_headers(&mut headers);
+        }
         let accept = match (streams, self.binding, self.protocol_version) {
-            (true, ..) => "text/event-stream",
+            (_, Binding::Grpc, _) => None,
+            (true, ..) => Some("text/event-stream"),
             (false, Binding::HttpJson, ProtocolVersion::V1_0) => {
-                "application/a2a+json, application/json"
+                Some("application/a2a+json, application/json")
             }
-            (false, ..) => "application/json",
+            (false, ..) => Some("application/json"),
         };
-        headers.insert("accept", HeaderValue::from_static(accept));
+        if let Some(accept) = accept {
+            headers.insert("accept", HeaderValue::from_static(accept));
+        }
         let outgoing = WireRequest {
             method: method.to_string(),
             url: format!("{}{target}", self.base(&target)),
             headers,
             body,
+            is_grpc: self.binding == Binding::Grpc,
+            frame: None,
             params: Value::Null,
             is_altered: false,
             has_title_case_headers: false,
@@ -94,6 +103,8 @@ impl Interface {
 
     fn base(&self, target: &str) -> &str {
         match target.is_empty() {
+            // A service of gRPC has its place at the root.
+            _ if self.binding == Binding::Grpc => origin(&self.url),
             true => &self.url,
             false => self.url.trim_end_matches('/'),
         }
@@ -262,6 +273,8 @@ impl Interface {
             url,
             mut headers,
             body,
+            is_grpc,
+            frame,
             has_title_case_headers,
             ..
         } = outgoing;
@@ -286,10 +299,22 @@ impl Interface {
             "" => url.clone(),
             query => format!("{url}{separator}{query}"),
         };
+        let body = match (frame, is_grpc) {
+            (Some(frame), _) => frame,
+            (None, true) => match grpc::framed(path(&url), &body.unwrap_or_default()) {
+                Ok(frame) => frame,
+                Err(problem) => return (evidence, Err(problem.into())),
+            },
+            (None, false) => body.unwrap_or_default().into(),
+        };
         let request = http::Request::builder()
             .method(method.as_str())
             .uri(&target)
-            .body(Full::from(body.unwrap_or_default()));
+            .version(match is_grpc {
+                true => http::Version::HTTP_2,
+                false => http::Version::HTTP_11,
+            })
+            .body(Full::from(body));
         let mut request = match request {
             Ok(request) => request,
             Err(error) => {
@@ -298,18 +323,37 @@ impl Interface {
             }
         };
         *request.headers_mut() = headers;
-        let fetching = self.fetch(request, caller, has_title_case_headers);
-        let sent = tokio::time::timeout(limit, fetching).await;
-        let response = sent.unwrap_or_else(|_| Err(self.no_answer(limit).into()));
-        match &response {
-            Ok(response) => {
-                evidence.response = Some(HttpMessage {
-                    start: response.status().to_string(),
-                    headers: headers_as_pairs(response.headers()),
-                    ..HttpMessage::default()
-                });
+        let fetching = async {
+            let response = self
+                .fetch(request, caller, has_title_case_headers && !is_grpc)
+                .await?;
+            if !is_grpc {
+                return Ok((response, None));
             }
-            Err(problem) => evidence.failure = Some(problem.text.clone()),
+            let read = grpc::read(path(&url), response).await;
+            let read = read.map(|(response, form)| (response, Some(form)));
+            read.map_err(|error| format!("the answer broke off: {error}").into())
+        };
+        let sent = tokio::time::timeout(limit, fetching).await;
+        let response: Result<_, Problem> =
+            sent.unwrap_or_else(|_| Err(self.no_answer(limit).into()));
+        let response = response.map(|(response, form)| {
+            let (status, headers) = match &form {
+                Some(form) => (form.status, &form.headers),
+                None => (response.status(), response.headers()),
+            };
+            evidence.response = Some(HttpMessage {
+                start: status.to_string(),
+                headers: headers_as_pairs(headers),
+                ..HttpMessage::default()
+            });
+            if let Some(form) = &form {
+                self.judge.record(judge::grpc::check(form), &evidence);
+            }
+            response
+        });
+        if let Err(problem) = &response {
+            evidence.failure = Some(problem.text.clone());
         }
         (evidence, response)
     }
@@ -336,7 +380,7 @@ impl Interface {
         {
             let response = title_case_headers::send(sender, request).await;
             let response = response.map_err(|error| causes(&error))?;
-            return Ok(response.map(BodyExt::boxed));
+            return Ok(response.map(boxed));
         }
         let http = match (caller, &self.anonymous_http) {
             (Caller::Nobody | Caller::Wrong, Some(http)) => http,
@@ -344,7 +388,7 @@ impl Interface {
         };
         let response = http.fetch(request).await;
         let response = response.map_err(|error| Problem::from(&error))?;
-        Ok(response.map(BodyExt::boxed))
+        Ok(response.map(boxed))
     }
 }
 

@@ -12,6 +12,7 @@ mod connection_hints;
 mod event_stream;
 mod expectation;
 mod forged_tokens;
+mod grpc;
 mod handshake;
 mod interface;
 mod options;

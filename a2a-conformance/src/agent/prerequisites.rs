@@ -169,6 +169,10 @@ fn missing_of(
         Prerequisite::CardKeys | Prerequisite::NoCardKeys => (true, ""),
         Prerequisite::Authentication => (has_authentication, "authentication"),
         Prerequisite::BothBindings => (both(), "JSON-RPC and HTTP+JSON in this version"),
+        Prerequisite::JsonRpc => (
+            target.serves(interface.protocol_version, Binding::JsonRpc),
+            "JSON-RPC in this version",
+        ),
         Prerequisite::OneBinding => (!both(), "only one binding in this version"),
         Prerequisite::Extension => (!capabilities.extensions.is_empty(), "an extension"),
         Prerequisite::RequiredExtension => (required, "a required extension"),

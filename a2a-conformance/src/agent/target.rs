@@ -82,8 +82,9 @@ impl Target {
             else {
                 continue;
             };
-            // `card.valid` reports a URL that cannot be called. No check speaks gRPC.
-            if !is_callable(&declared.url) || binding == Binding::Grpc {
+            // `card.valid` reports a URL that cannot be called.
+            let url = declared.http_url(Some(&place));
+            if !is_callable(&url) {
                 continue;
             }
             let mut known = interfaces.iter().chain(&other_interfaces);
@@ -95,7 +96,7 @@ impl Target {
             let interface = Interface {
                 protocol_version,
                 binding,
-                url: declared.url.clone(),
+                url,
                 tenant: declared.tenant.clone().filter(|tenant| !tenant.is_empty()),
                 extensions: required(&card),
                 http: options.http.clone(),

@@ -140,6 +140,8 @@ pub enum Prerequisite {
     BothBindings,
     /// JSON-RPC or HTTP+JSON in this protocol version, not both.
     OneBinding,
+    /// JSON-RPC in this protocol version.
+    JsonRpc,
     /// An extension.
     Extension,
     /// A required extension.
@@ -243,9 +245,9 @@ pub struct RawHttpRequest {
     /// The method; `POST` by default.
     pub method: Option<String>,
     /// Suffix of the URL of the interface; begins with `//` if it follows the origin, and with `http`
-    /// if it is a whole URL.
+    /// if it is a whole URL. `//` and a service of A2A is a call by gRPC.
     pub path: String,
-    /// The body: a text as it is, anything else as JSON.
+    /// The body: a text as it is, anything else as JSON. In a call by gRPC it is put into a frame.
     pub body: Option<Value>,
     /// The body as hexadecimal bytes, if it is not text.
     pub bytes: Option<String>,
@@ -317,7 +319,7 @@ impl Case {
             }
         }
         for binding in &self.bindings {
-            if !["JSONRPC", "HTTP+JSON"].contains(&binding.as_str()) {
+            if !["JSONRPC", "HTTP+JSON", "GRPC"].contains(&binding.as_str()) {
                 problems.push(format!("`{binding}` is not a binding"));
             }
         }

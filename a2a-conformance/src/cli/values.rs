@@ -47,9 +47,12 @@ fn one_of<T: Copy + Send + Sync>(
 
 /// Reads a binding.
 pub(crate) fn bindings() -> impl TypedValueParser<Value = Binding> {
-    PossibleValuesParser::new(["jsonrpc", "http-json"]).map(|binding| match binding.as_str() {
-        "jsonrpc" => Binding::JsonRpc,
-        _ => Binding::HttpJson,
+    PossibleValuesParser::new(["jsonrpc", "http-json", "grpc"]).map(|binding| {
+        match binding.as_str() {
+            "jsonrpc" => Binding::JsonRpc,
+            "grpc" => Binding::Grpc,
+            _ => Binding::HttpJson,
+        }
     })
 }
 

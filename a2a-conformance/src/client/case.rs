@@ -319,7 +319,10 @@ impl From<BindingName> for Binding {
 impl Case {
     /// Returns every version and binding in which the case applies.
     pub fn interface_kinds(&self) -> impl Iterator<Item = InterfaceKind> + '_ {
-        InterfaceKind::ALL.iter().copied().filter(|interface| {
+        let all = InterfaceKind::ALL.iter().copied();
+        // Clients are not tested by gRPC.
+        let all = all.filter(|interface| interface.binding != Binding::Grpc);
+        all.filter(|interface| {
             let protocol_version = |name: &ProtocolVersionName| {
                 ProtocolVersion::from(*name) == interface.protocol_version
             };

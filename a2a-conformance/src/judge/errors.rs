@@ -4,8 +4,8 @@ use a2a_transport::Binding;
 use a2a_types::{ErrorKind, ProtocolVersion};
 use serde_json::Value;
 
-use super::Judge;
 use super::invariants::{Finding, Findings, unless};
+use super::{Judge, grpc};
 use crate::record::Mismatch;
 use crate::wire::exchange::{AgentResponse, ResponseContent, items};
 
@@ -25,6 +25,10 @@ pub(super) fn check(judge: &Judge, answered: &AgentResponse) -> Findings {
         return Findings::new();
     };
     let mut findings = Findings::from_iter(internals(answered));
+    if judge.binding == Binding::Grpc {
+        findings.extend(grpc::error(judge, json, *kind));
+        return findings;
+    }
     let is_guarded = GUARDS.contains(&answered.status);
     if (judge.binding, judge.protocol_version) == (Binding::HttpJson, ProtocolVersion::V0_3)
         && !is_guarded
@@ -69,7 +73,7 @@ pub(super) fn object(judge: &Judge, error: &Value, kind: ErrorKind) -> Findings 
         _ => "an integer `code` and a `message`",
     };
     findings.push(("error.object", unless(shaped, "$.error", expected, error)));
-    findings.push(message(error));
+    findings.push(message(error, "$.error.message"));
     let code = error["code"].as_i64().unwrap_or_default();
     let of_version = ErrorKind::ALL
         .iter()
@@ -91,7 +95,7 @@ pub(super) fn object(judge: &Judge, error: &Value, kind: ErrorKind) -> Findings 
         unless(is_allowed, "$.error.code", expected, found),
     ));
     if judge.protocol_version == ProtocolVersion::V1_0 {
-        findings.extend(details(error, "data", kind));
+        findings.extend(details(&error["data"], "$.error.data", kind));
     }
     findings
 }
@@ -141,7 +145,7 @@ fn body(judge: &Judge, status: u16, error: &Value, kind: ErrorKind) -> Findings 
                 .is_none_or(|details| details.is_array() || details.is_null());
         let expected = format!("`code` {status}, `message`, and `details` an array if there");
         findings.push(("error.body", unless(holds, "$.error", expected, error)));
-        findings.push(message(error));
+        findings.push(message(error, "$.error.message"));
         let named = match is_of_a2a(kind) {
             true => error["status"] == kind.grpc_status(),
             false => error["status"].as_str().is_some_and(is_name),
@@ -155,24 +159,24 @@ fn body(judge: &Judge, status: u16, error: &Value, kind: ErrorKind) -> Findings 
         let object = error["code"].is_i64() && error["message"].is_string();
         let expected = "an integer `code` and a `message`";
         findings.push(("error.object", unless(object, "$.error", expected, error)));
-        findings.extend(details(error, "details", kind));
+        findings.extend(details(&error["details"], "$.error.details", kind));
     }
     findings
 }
 
 /// Checks that the message of an error says something.
-fn message(error: &Value) -> Finding {
+pub(super) fn message(error: &Value, place: &str) -> Finding {
     let message = &error["message"];
     let is_said = !message.as_str().unwrap_or_default().trim().is_empty();
-    let found = unless(is_said, "$.error.message", "what went wrong", message);
+    let found = unless(is_said, place, "what went wrong", message);
     ("error.message", found)
 }
 
-/// Checks the details of an error of 1.0, which are in its member `name`.
-fn details(error: &Value, name: &str, kind: ErrorKind) -> Findings {
+/// Checks the details of an error of 1.0, which are at a place.
+pub(super) fn details(details: &Value, place: &str, kind: ErrorKind) -> Findings {
     let mut findings = Findings::new();
-    let place = format!("$.error.{name}");
-    let details = items(&error[name]);
+    let all = details;
+    let details = items(all);
     for (index, detail) in details.iter().enumerate() {
         let place = format!("{place}[{index}]");
         let typed = detail["@type"].is_string();
@@ -187,7 +191,7 @@ fn details(error: &Value, name: &str, kind: ErrorKind) -> Findings {
         let info = details.iter().find(is_info).unwrap_or(&Value::Null);
         let holds = info["domain"] == DOMAIN && info["reason"] == kind.reason();
         let expected = format!("an ErrorInfo with {} of {DOMAIN}", kind.reason());
-        findings.push(("error.info", unless(holds, &place, expected, &error[name])));
+        findings.push(("error.info", unless(holds, place, expected, all)));
     }
     findings
 }
@@ -230,7 +234,7 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
 }
 
 /// Returns whether the error has a code of A2A's own.
-fn is_of_a2a(kind: ErrorKind) -> bool {
+pub(super) fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
 }
 

@@ -18,29 +18,39 @@ pub(crate) struct Invariant {
     pub(crate) title: &'static str,
     /// Level in versions of which no requirement names the check.
     pub(crate) level: Level,
-    /// The binding in which it applies; both if none.
-    pub(crate) binding: Option<Binding>,
+    /// The bindings in which it applies.
+    pub(crate) bindings: &'static [Binding],
     /// The first version in which it applies.
     pub(crate) since: ProtocolVersion,
     /// The last version in which it applies.
     pub(crate) until: ProtocolVersion,
 }
 
+/// The bindings whose messages are JSON.
+const BY_JSON: &[Binding] = &[Binding::JsonRpc, Binding::HttpJson];
+
 const fn must(id: &'static str, title: &'static str) -> Invariant {
     Invariant {
         id,
         title,
         level: Level::Must,
-        binding: None,
+        bindings: &[Binding::JsonRpc, Binding::HttpJson, Binding::Grpc],
         since: ProtocolVersion::V0_1,
         until: ProtocolVersion::V1_0,
     }
 }
 
-const fn by(binding: Binding, id: &'static str, title: &'static str) -> Invariant {
+const fn by(bindings: &'static [Binding], id: &'static str, title: &'static str) -> Invariant {
     Invariant {
-        binding: Some(binding),
+        bindings,
         ..must(id, title)
+    }
+}
+
+const fn by_grpc(id: &'static str, title: &'static str) -> Invariant {
+    Invariant {
+        since: ProtocolVersion::V0_3,
+        ..by(&[Binding::Grpc], id, title)
     }
 }
 
@@ -54,29 +64,29 @@ const fn since_1_0(id: &'static str, title: &'static str) -> Invariant {
 /// All invariants. An id that a case has, too, is met if both are.
 pub(crate) const INVARIANTS: &[Invariant] = &[
     by(
-        Binding::JsonRpc,
+        &[Binding::JsonRpc],
         "rpc.envelope",
         "A response has `\"jsonrpc\": \"2.0\"`, an id, and either a result or an error",
     ),
     by(
-        Binding::JsonRpc,
+        &[Binding::JsonRpc],
         "rpc.id-echoed",
         "A response has the id of its request, with the same type",
     ),
     by(
-        Binding::JsonRpc,
+        &[Binding::JsonRpc],
         "rpc.content-type",
         "A non-stream JSON-RPC response is JSON with Content-Type application/json",
     ),
     by(
-        Binding::JsonRpc,
+        &[Binding::JsonRpc],
         "rpc.status",
         "A JSON-RPC result has a 2xx HTTP status",
     ),
     Invariant {
         until: ProtocolVersion::V0_3,
         ..by(
-            Binding::HttpJson,
+            &[Binding::HttpJson],
             "rest.content-type",
             "A non-stream HTTP+JSON response is JSON with a JSON Content-Type",
         )
@@ -85,7 +95,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         since: ProtocolVersion::V1_0,
         level: Level::Should,
         ..by(
-            Binding::HttpJson,
+            &[Binding::HttpJson],
             "rest.content-type",
             "A non-stream HTTP+JSON response is JSON with a JSON Content-Type",
         )
@@ -93,7 +103,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     Invariant {
         since: ProtocolVersion::V0_3,
         ..by(
-            Binding::HttpJson,
+            &[Binding::HttpJson],
             "error.status",
             "The HTTP status corresponds to the result or the error type",
         )
@@ -101,7 +111,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     Invariant {
         since: ProtocolVersion::V0_3,
         ..by(
-            Binding::HttpJson,
+            &[Binding::HttpJson],
             "error.body",
             "An HTTP+JSON error has the body format of its protocol version",
         )
@@ -110,13 +120,18 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         since: ProtocolVersion::V1_0,
         level: Level::Should,
         ..by(
-            Binding::HttpJson,
+            &[Binding::HttpJson],
             "error.status-name",
             "The `status` of an HTTP+JSON error is a gRPC status name",
         )
     },
-    must("error.object", "An error has an integer code and a message"),
-    must(
+    by(
+        BY_JSON,
+        "error.object",
+        "An error has an integer code and a message",
+    ),
+    by(
+        BY_JSON,
         "error.codes",
         "No error uses a reserved code that its protocol version does not define",
     ),
@@ -124,7 +139,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         since: ProtocolVersion::V1_0,
         level: Level::Should,
         ..by(
-            Binding::JsonRpc,
+            &[Binding::JsonRpc],
             "error.info",
             "An A2A error has an ErrorInfo with its reason and domain",
         )
@@ -132,7 +147,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     Invariant {
         since: ProtocolVersion::V1_0,
         ..by(
-            Binding::HttpJson,
+            &[Binding::HttpJson, Binding::Grpc],
             "error.info",
             "An A2A error has an ErrorInfo with its reason and domain",
         )
@@ -238,12 +253,14 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         "push.body",
         "A push notification body conforms to the schema of its protocol version",
     ),
-    must("stream.status", "A stream has HTTP status 200"),
-    must(
+    by(BY_JSON, "stream.status", "A stream has HTTP status 200"),
+    by(
+        BY_JSON,
         "stream.media-type",
         "A stream has the media type `text/event-stream`",
     ),
-    must(
+    by(
+        BY_JSON,
         "stream.framing",
         "A stream consists of Server-Sent Events, each with one JSON document",
     ),
@@ -251,13 +268,36 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         "stream.event-shapes",
         "An event conforms to its version's schema and concerns the stream's task",
     ),
+    by_grpc(
+        "grpc.content-type",
+        "A gRPC response has a Content-Type that begins with `application/grpc`",
+    ),
+    by_grpc(
+        "grpc.status",
+        "A gRPC response has HTTP status 200, and ends with a `grpc-status` of gRPC",
+    ),
+    by_grpc(
+        "grpc.messages",
+        "A gRPC response is one message of the method's type, or a stream of them, in frames",
+    ),
+    by_grpc(
+        "grpc.status-details",
+        "`grpc-status-details-bin` repeats the code and the message of the status",
+    ),
+    Invariant {
+        since: ProtocolVersion::V1_0,
+        ..by_grpc(
+            "grpc.error-code",
+            "An A2A error has the gRPC status of the specification's table",
+        )
+    },
     by(
-        Binding::JsonRpc,
+        &[Binding::JsonRpc],
         "stream.envelope",
         "An event is a JSON-RPC response with the id of the request",
     ),
     by(
-        Binding::HttpJson,
+        &[Binding::HttpJson],
         "rest.stream-frames",
         "An HTTP+JSON event has no JSON-RPC envelope",
     ),
@@ -296,7 +336,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
 impl Invariant {
     pub(crate) fn applies(&self, protocol_version: ProtocolVersion, binding: Binding) -> bool {
         let of_version = (self.since..=self.until).contains(&protocol_version);
-        self.binding.is_none_or(|own| own == binding) && of_version
+        self.bindings.contains(&binding) && of_version
     }
 
     /// Returns its level in a version and binding.

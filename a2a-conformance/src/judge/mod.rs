@@ -6,6 +6,7 @@ mod answer;
 mod content;
 pub(crate) mod delivery;
 pub(crate) mod errors;
+pub(crate) mod grpc;
 pub(crate) mod invariants;
 mod protojson;
 pub(crate) mod response;

@@ -1,5 +1,5 @@
 //! Answers of agents by HTTP+JSON in 0.3, whose JSON is that of JSON-RPC (0.3 §3.2.3) or ProtoJSON
-//! (0.3 §3.2.2).
+//! (0.3 §3.2.2), and by gRPC.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

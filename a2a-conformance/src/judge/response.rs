@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::errors::GUARDS;
 use super::invariants::{Finding, Findings, unless};
-use super::{Judge, answer, content, errors, protojson};
+use super::{Judge, answer, content, errors, grpc, protojson};
 use crate::lint::{schema_violation, without_nulls};
 use crate::record::Mismatch;
 use crate::wire::exchange::{AgentResponse, Problem, ResponseContent};
@@ -208,7 +208,7 @@ fn against_schema(
     json: &Value,
     place: &str,
 ) -> Option<Mismatch> {
-    if (judge.binding, judge.protocol_version) == (Binding::HttpJson, ProtocolVersion::V0_3) {
+    if judge.binding != Binding::JsonRpc && judge.protocol_version == ProtocolVersion::V0_3 {
         let (schema_violation, definition) = protojson::schema_violation(operation, json)?;
         return Some(schema_violation.mismatch(place, definition));
     }
@@ -220,6 +220,10 @@ fn against_schema(
     let schema_violation = match judge.binding {
         Binding::JsonRpc => schema_violation(judge.protocol_version, definition, json)?,
         _ => {
+            let mut json = json.clone();
+            if judge.binding == Binding::Grpc {
+                grpc::add_defaults(operation, &mut json);
+            }
             let whole = json!({"jsonrpc": "2.0", "id": 1, "result": json});
             schema_violation(judge.protocol_version, definition, &whole)?.within("$.result", "$")
         }

@@ -91,6 +91,7 @@ fn sections_of(place: &str, judge: &Judge) -> Vec<&'static str> {
     // The whole result.
     sections.extend(match (is_1_0, judge.binding) {
         (true, Binding::JsonRpc) => &["9.4"][..],
+        (true, Binding::Grpc) => &["10.4"],
         (true, _) => &["11.4"],
         (false, _) => &["11.1.5", "6.1"],
     });

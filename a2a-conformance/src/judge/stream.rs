@@ -124,11 +124,8 @@ impl StreamRecord {
                     let found = unless(false, "HTTP status", expected, status);
                     findings.push(("error.status", found));
                 }
-                self.ended = true;
                 self.is_coded = has_code(&json);
-                self.failed = Some(error.kind);
-                self.events
-                    .push(json!({"error": format!("{:?}", error.kind)}));
+                self.fail(error.kind);
             }
             Err(error) => {
                 let found = unless(false, &place, "an event of this version", &error);
@@ -137,6 +134,13 @@ impl StreamRecord {
             }
         }
         findings
+    }
+
+    /// Records the error by which the agent ended the stream.
+    pub(crate) fn fail(&mut self, kind: ErrorKind) {
+        self.ended = true;
+        self.failed = Some(kind);
+        self.events.push(json!({"error": format!("{kind:?}")}));
     }
 
     fn apply(&mut self, judge: &Judge, event: &Event, last: bool, place: &str) -> Findings {

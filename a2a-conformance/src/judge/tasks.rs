@@ -22,7 +22,7 @@ pub(super) fn history(judge: &Judge, task: &Value) -> Findings {
         let id = message["messageId"].as_str().unwrap_or_default();
         let Some(before) = sent.get(id) else { continue };
         let mut before = before.clone();
-        if (judge.binding, judge.protocol_version) == (Binding::HttpJson, ProtocolVersion::V0_3) {
+        if judge.binding != Binding::JsonRpc && judge.protocol_version == ProtocolVersion::V0_3 {
             without_part_members(&mut before);
         }
         let same = ["role", "parts"].iter().all(|name| {

@@ -281,6 +281,7 @@ mod tests {
             "card",
             "rpc",
             "rest",
+            "grpc",
             "send",
             "task",
             "stream",

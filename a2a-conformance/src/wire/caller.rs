@@ -13,7 +13,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::exchange::{ResponseBody, set_header};
+use super::exchange::{ResponseBody, boxed, set_header};
 
 /// Time for which a peer may be silent before it is given up.
 pub(crate) const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -64,7 +64,7 @@ impl PlainCaller {
         let (head, body) = response.into_parts();
         Ok(IncomingResponse {
             head,
-            body: body.boxed(),
+            body: boxed(body),
             decoder: Decoder::default(),
             ready: VecDeque::new(),
         })

@@ -4,6 +4,9 @@ use a2a_transport::{Binding, Error};
 use a2a_types::{ErrorKind, ProtocolVersion};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http_body_util::BodyExt;
+use http_body_util::combinators::BoxBody;
+use hyper::body::Body;
 use serde_json::{Map, Value};
 
 use crate::record::{Evidence, MismatchKind};
@@ -72,6 +75,10 @@ pub(crate) struct WireRequest {
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
+    /// `true` if it is sent by gRPC.
+    pub(crate) is_grpc: bool,
+    /// The bytes that are sent by gRPC, where they are not the body in its frame.
+    pub(crate) frame: Option<Bytes>,
     /// Params in protocol 1.0; null if the case altered them.
     pub(crate) params: Value,
     /// `true` if the request departs from the version on purpose.
@@ -81,7 +88,31 @@ pub(crate) struct WireRequest {
 }
 
 /// The body of an answer.
-pub(crate) type ResponseBody = http_body_util::combinators::BoxBody<Bytes, hyper::Error>;
+pub(crate) type ResponseBody = BoxBody<Bytes, Error>;
+
+/// Returns a body that was received as one of the suite.
+pub(crate) fn boxed<B>(body: B) -> ResponseBody
+where
+    B: Body<Data = Bytes, Error = hyper::Error> + Send + Sync + 'static,
+{
+    let broken_off = |error: hyper::Error| Error::Connection(error.into());
+    body.map_err(broken_off).boxed()
+}
+
+/// Returns the scheme, host and port of a URL.
+pub(crate) fn origin(url: &str) -> &str {
+    let scheme = url.find("://").map_or(0, |end| end + 3);
+    let end = url[scheme..]
+        .find('/')
+        .map_or(url.len(), |slash| scheme + slash);
+    &url[..end]
+}
+
+/// Returns the path of a URL, without its query.
+pub(crate) fn path(url: &str) -> &str {
+    let path = &url[origin(url).len()..];
+    path.split('?').next().unwrap_or_default()
+}
 
 /// Sets a header of one request, or leaves it out if there is no value.
 pub(crate) fn set_header(

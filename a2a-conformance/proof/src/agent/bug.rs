@@ -78,6 +78,16 @@ bugs! {
     RefusesMediaTypeParameter = "S74";
     RestRefusesMediaTypeParameter = "S75";
     JsonrpcIsNumber = "S76";
+    GrpcErrorIsPlainText = "S77";
+    GrpcWithoutStatus = "S78";
+    GrpcMessageTwice = "S79";
+    GrpcDetailsDiffer = "S80";
+    GrpcErrorIsUnknown = "S81";
+    GrpcServesUnknownMethod = "S82";
+    GrpcAcceptsMalformed = "S83";
+    GrpcRefusesUnknownField = "S84";
+    GrpcRenamesArtifacts = "S85";
+    GrpcAdmitsWrongCredentials = "S86";
 }
 
 impl Bug {

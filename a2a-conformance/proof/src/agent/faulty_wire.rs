@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use http::response::Parts;
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::bug::Bug;
+use super::faulty_grpc;
 use super::interceptor::{InterceptedRequest, Interceptor};
 use super::tls_front::add_hsts;
 
@@ -30,6 +31,21 @@ impl FaultyWire {
 }
 
 impl Interceptor for FaultyWire {
+    fn grpc_headers(&self, request: &InterceptedRequest, headers: &mut HeaderMap) {
+        faulty_grpc::headers(self.bug, request, headers);
+    }
+
+    fn trailers(&self, request: &InterceptedRequest, trailers: &mut HeaderMap) {
+        faulty_grpc::trailers(self.bug, request, trailers);
+    }
+
+    fn times_sent(&self, request: &InterceptedRequest) -> usize {
+        match self.bug {
+            Bug::GrpcMessageTwice if request.path.ends_with("/SendMessage") => 2,
+            _ => 1,
+        }
+    }
+
     fn question(&self, request: &mut InterceptedRequest) {
         if let (Bug::ServesWithoutJsonrpc | Bug::ServesIncompleteMessage, Some(json)) =
             (self.bug, &mut request.json)
@@ -167,6 +183,12 @@ impl Interceptor for FaultyWire {
                 *answer.body_mut() = text.replace("\"ROLE_AGENT\"", "\"agent\"").into();
                 return;
             }
+            (Bug::GrpcRenamesArtifacts, _) if request.grpc.is_some() => {
+                let Some(artifact) = json.pointer_mut("/task/artifacts/0") else {
+                    return;
+                };
+                artifact["artifactId"] = json!("renamed");
+            }
             (Bug::StatusUnknown, Some(_)) if json["error"]["status"].is_string() => {
                 json["error"]["status"] = json!("UNKNOWN");
             }
@@ -208,7 +230,13 @@ impl Interceptor for FaultyWire {
             Some(method) => FOLLOWING.contains(&method),
             None => request.path.ends_with(":subscribe"),
         };
-        if self.bug == Bug::SubscriptionIsPlainText && follows {
+        let is_grpc_error = request.grpc.is_some() && head.headers.contains_key("grpc-status");
+        let is_plain_text = match self.bug {
+            Bug::SubscriptionIsPlainText => follows && request.grpc.is_none(),
+            Bug::GrpcErrorIsPlainText => is_grpc_error && request.path.ends_with("/GetTask"),
+            _ => false,
+        };
+        if is_plain_text {
             let text = HeaderValue::from_static("text/plain");
             head.headers.insert(CONTENT_TYPE, text);
         }

@@ -9,10 +9,12 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::response::Parts;
-use http::{Method, Request, Response};
+use http::{HeaderMap, Method, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use serde_json::Value;
+
+use super::intercepted_grpc;
 
 /// Changes what passes between an agent and its callers. By default nothing is changed.
 pub(crate) trait Interceptor: Send + Sync + 'static {
@@ -32,6 +34,17 @@ pub(crate) trait Interceptor: Send + Sync + 'static {
 
     /// Changes the document that an event carries.
     fn event(&self, _asked: &InterceptedRequest, _event: &mut Value) {}
+
+    /// Changes the headers of a request by gRPC.
+    fn grpc_headers(&self, _asked: &InterceptedRequest, _headers: &mut HeaderMap) {}
+
+    /// Changes the trailers of an answer by gRPC, or its headers if there is nothing else.
+    fn trailers(&self, _asked: &InterceptedRequest, _trailers: &mut HeaderMap) {}
+
+    /// Returns how many times a message by gRPC is sent.
+    fn times_sent(&self, _asked: &InterceptedRequest) -> usize {
+        1
+    }
 
     /// Writes an event, given what comes before its document, like `id: 1\n`.
     fn block(&self, fields: &str, event: &Value) -> String {
@@ -91,10 +104,12 @@ pub(crate) struct InterceptedRequest {
     pub(super) body: Bytes,
     /// The body, if it is JSON.
     pub(super) json: Option<Value>,
+    /// The frame, if it came by gRPC: the body is its message as JSON.
+    pub(super) grpc: Option<Bytes>,
 }
 
 impl InterceptedRequest {
-    fn new(head: &http::request::Parts, body: Bytes) -> Self {
+    pub(super) fn new(head: &http::request::Parts, body: Bytes) -> Self {
         let header = |name: &str| {
             let value = head.headers.get(name)?.to_str().ok();
             value.map(str::to_owned)
@@ -107,6 +122,7 @@ impl InterceptedRequest {
             authorization: header("authorization"),
             json: serde_json::from_slice(&body).ok(),
             body,
+            grpc: None,
         }
     }
 
@@ -154,6 +170,11 @@ impl<T: Transport> InterceptedService<T> {
             *refusal.status_mut() = http::StatusCode::PAYLOAD_TOO_LARGE;
             return refusal;
         };
+        if intercepted_grpc::is_grpc(&head.headers) {
+            let body = body.to_bytes();
+            self.wire.ready().await;
+            return intercepted_grpc::pass(&self.inner, self.wire, head, body).await;
+        }
         let mut request = InterceptedRequest::new(&head, body.to_bytes());
         self.wire.question(&mut request);
         if request.path != head.uri.path() {

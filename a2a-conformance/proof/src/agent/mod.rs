@@ -11,9 +11,11 @@ mod control;
 mod control_wire;
 #[cfg(test)]
 mod false_positive_tests;
+mod faulty_grpc;
 mod faulty_server;
 mod faulty_wire;
 mod followers;
+mod intercepted_grpc;
 pub(crate) mod interceptor;
 mod issuer;
 mod memory;

@@ -113,6 +113,10 @@ impl RunningAgent {
             running.push(front.serving);
         }
         let mut card = control.map_or_else(card, Control::card).at(&url);
+        if running.is_empty() {
+            // The listener in front of an agent behind TLS has HTTP/1.1.
+            card = card.with_grpc();
+        }
         let has_tokens = bug.is_some_and(Bug::is_about_tokens) || control == Some(Control::Tokens);
         let issuer = match has_tokens {
             true => Some(Arc::new(Issuer::open(&url).await?)),

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use a2a_conformance::agent::invariants;
 use a2a_conformance::interface_kind::InterfaceKind;
 use a2a_conformance_proof::agent::{Bug, WIRE_MUTATIONS, WireMutation, run_wire_mutation};
+use a2a_transport::Binding;
 use futures_util::stream::{self, StreamExt};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
@@ -20,9 +21,12 @@ async fn try_out(
     mutation: WireMutation,
     everywhere: bool,
 ) -> Result<BTreeSet<String>, String> {
-    let (later, first) = InterfaceKind::ALL.split_at(number % InterfaceKind::ALL.len());
+    // They are mistakes in JSON.
+    let all = InterfaceKind::ALL.iter();
+    let all: Vec<_> = all.filter(|kind| kind.binding != Binding::Grpc).collect();
+    let (later, first) = all.split_at(number % all.len());
     let (mut seen, mut missed) = (BTreeSet::new(), Vec::new());
-    for interface in first.iter().chain(later).copied() {
+    for interface in first.iter().chain(later).copied().copied() {
         match run_wire_mutation(mutation, interface).await? {
             None => continue,
             Some(red) if red.is_empty() => missed.push(interface.to_string()),

@@ -129,6 +129,7 @@ impl WireMutator {
         is_right
             || protocol_version < self.mutation.since
             || binding == Binding::HttpJson && request.rpc_method().is_some()
+            || request.grpc.is_some()
     }
 
     fn show(&self) {
