@@ -4,7 +4,8 @@
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Hints, Mode, Violation, WithRepairs};
 use a2a_types::{
-    Error as A2aError, ErrorKind, Operation, ProtocolVersion, Request, Response, v0_3,
+    Error as A2aError, ErrorKind, Event, Object, Operation, ProtocolVersion, Request, Response,
+    v0_3,
 };
 use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -181,6 +182,36 @@ pub fn write_error(error: &A2aError, status: Option<StatusCode>) -> OutgoingRepl
             .filter(|status| !status.is_success())
             .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         body: serde_json::to_vec(&answer).unwrap_or_default(),
+    }
+}
+
+/// Key in the metadata of an event by gRPC, whose value is the id that the event has in Server-Sent Events. It is there
+/// if the request had `last-event-id`, be it 0.
+pub const EVENT_ID: &str = "https://github.com/a2a-rust/a2a/event-id";
+
+/// Returns an event with its id in the metadata.
+pub(crate) fn with_event_id(mut event: Event, id: u64) -> Event {
+    let metadata = metadata_of(&mut event).get_or_insert_default();
+    metadata.insert(EVENT_ID.to_owned(), id.to_string().into());
+    event
+}
+
+/// Takes the id of an event out of its metadata.
+pub(crate) fn take_event_id(event: &mut Event) -> Option<u64> {
+    let metadata = metadata_of(event);
+    let id = metadata.as_mut()?.remove(EVENT_ID);
+    if metadata.as_ref().is_some_and(Object::is_empty) {
+        *metadata = None;
+    }
+    id?.as_str()?.parse().ok()
+}
+
+fn metadata_of(event: &mut Event) -> &mut Option<Object> {
+    match event {
+        Event::Task(task) => &mut task.metadata,
+        Event::Message(message) => &mut message.metadata,
+        Event::StatusUpdate(update) => &mut update.metadata,
+        Event::ArtifactUpdate(update) => &mut update.metadata,
     }
 }
 

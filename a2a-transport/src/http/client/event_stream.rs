@@ -13,6 +13,7 @@ use tokio_stream::Stream;
 use super::deviation_observer::{DeviationObserver, tell};
 use super::wire_observer::ObservedBody;
 use crate::binding::EventReader;
+use crate::binding::grpc::take_event_id;
 use crate::http::message::grpc::GrpcDecoder;
 use crate::sse::{Decoder, ServerSentEvent};
 use crate::{Error, Phase, Update};
@@ -225,8 +226,12 @@ impl EventStream {
             || read
                 .as_ref()
                 .is_ok_and(|read| is_last_word(&read.value.event));
-        let item = tell(self.deviations.as_ref(), read?);
+        let mut item = tell(self.deviations.as_ref(), read?);
         (self.unread, self.has_read) = (None, true);
+        let sequence = match self.decoder {
+            EventDecoder::Sse(_) => sequence,
+            EventDecoder::Grpc(_) => take_event_id(&mut item.event),
+        };
         Ok(Update::new(item.event, sequence))
     }
 

@@ -173,6 +173,10 @@ impl Shared {
         headers.insert(TE, HeaderValue::from_static("trailers"));
         headers.insert(&ACCEPT_ENCODING, HeaderValue::from_static("identity,gzip"));
         headers.insert("a2a-version", version);
+        if method.is_stream() {
+            // Asks for the ids of the events.
+            headers.insert("last-event-id", HeaderValue::from_static("0"));
+        }
         self.write_context(context, headers);
         Ok(request)
     }

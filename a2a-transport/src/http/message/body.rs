@@ -19,7 +19,7 @@ use super::grpc::{GrpcFormat, write_status};
 use super::response_budget::{AdmittedResponse, LargeResponse, ResponseBudget};
 use super::server_span::{Outcome, ServerSpan};
 use crate::binding::EventWriter;
-use crate::binding::grpc::{Code, Status};
+use crate::binding::grpc::{Code, Status, with_event_id};
 use crate::{Error, Update, UpdateStream, sse};
 
 /// The body of an answer.
@@ -69,10 +69,11 @@ pub(crate) enum EventFormat {
     /// Server-Sent Events, with a comment after every `keep_alive` of silence. `named` adds the event names that
     /// some clients cannot do without.
     Sse { named: bool, keep_alive: Duration },
-    /// Messages of gRPC, until a deadline.
+    /// Messages of gRPC, until a deadline. `numbered` puts the ids of the events into their metadata.
     Grpc {
         format: GrpcFormat,
         deadline: Option<Instant>,
+        numbered: bool,
     },
 }
 
@@ -290,7 +291,15 @@ impl EventEncoder {
     fn write(&mut self, update: &Update) {
         self.server_span.update_sent(update);
         let numbered = self.writer.numbers_events();
-        let lines = self.writer.write(&update.event);
+        let with_id;
+        let event = match (self.format, update.sequence) {
+            (EventFormat::Grpc { numbered: true, .. }, Some(id)) => {
+                with_id = with_event_id(update.event.clone().into_event(), id).into();
+                &with_id
+            }
+            _ => &update.event,
+        };
+        let lines = self.writer.write(event);
         let last = lines.len().saturating_sub(1);
         // Reserves once, instead of growing while the event is written.
         self.ready.reserve(INITIAL_CAPACITY);

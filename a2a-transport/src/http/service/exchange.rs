@@ -438,6 +438,7 @@ impl<T: Transport> HttpService<T> {
         let options = StreamOptions {
             active: self.offered(&headers.extensions).cloned().collect(),
             named: headers.user_agent().is_some_and(is_client),
+            numbered: headers.last_event_id().is_some(),
         };
         let context = Context {
             principal,
@@ -505,6 +506,7 @@ impl<T: Transport> HttpService<T> {
                     AnswerFormat::Grpc(format) => EventFormat::Grpc {
                         format,
                         deadline: error_format.deadline,
+                        numbered: options.numbered,
                     },
                 };
                 let answers = self.settings.answers.clone();
@@ -607,6 +609,8 @@ struct StreamOptions {
     active: Vec<String>,
     /// `true` if the events of a stream have names.
     named: bool,
+    /// `true` if the events of a stream by gRPC have ids.
+    numbered: bool,
 }
 
 /// Authorizes a call, and gives it back. Boxed, because few servers have an authorizer and it would enlarge

@@ -4,10 +4,11 @@ use a2a_client::{
     Client, Error, Event, HttpClient, HttpTransport, ProtocolVersion, SendMessageResponse,
     TaskEventStream, Tls,
 };
-use a2a_transport::Binding;
+use a2a_transport::binding::grpc::EVENT_ID;
+use a2a_transport::{Binding, CallRequest, ResponseBody, Transport, Update};
 use a2a_types::{
-    AgentCard, AgentInterface, ErrorKind, ListTasksRequest, Task, TaskPushNotificationConfig,
-    TaskState,
+    AgentCard, AgentInterface, ErrorKind, ListTasksRequest, Message, Request as A2aRequest,
+    SendMessageRequest, SubscribeToTaskRequest, Task, TaskPushNotificationConfig, TaskState,
 };
 use grpc_peer::Server;
 use rcgen::generate_simple_self_signed;
@@ -84,6 +85,45 @@ fn check_error<T: std::fmt::Debug>(result: Result<T, Error>, expected: ErrorKind
         Err(Error::Agent(error)) => assert_eq!(error.kind, expected, "{error}"),
         other => panic!("not an error of the agent: {other:?}"),
     }
+}
+
+#[tokio::test]
+async fn events_have_ids_by_which_a_stream_goes_on() {
+    let peer = own().await;
+    for version in VERSIONS {
+        let transport = HttpTransport::new(&peer.url, version).unwrap();
+        let transport = transport.binding(Binding::Grpc);
+        let request = SendMessageRequest {
+            message: Message::user("chunks 3 0"),
+            ..SendMessageRequest::default()
+        };
+        let call = CallRequest::new(A2aRequest::SendStreamingMessage(request));
+        let all = updates(&transport, call).await;
+        let ids: Vec<_> = all.iter().filter_map(|update| update.sequence).collect();
+        assert_eq!(ids.len(), all.len(), "{all:?}");
+        assert!(ids.is_sorted(), "{ids:?}");
+        for update in &all {
+            let text = format!("{:?}", update.event);
+            assert!(!text.contains(EVENT_ID), "{text}");
+        }
+        let request = SubscribeToTaskRequest {
+            id: all[0].event.task_id().unwrap().clone(),
+            tenant: None,
+        };
+        let mut call = CallRequest::new(A2aRequest::SubscribeToTask(request));
+        call.context.last_event_id = Some(ids[1]);
+        let rest = updates(&transport, call).await;
+        let rest: Vec<_> = rest.iter().filter_map(|update| update.sequence).collect();
+        assert_eq!(rest, ids[2..]);
+    }
+}
+
+async fn updates(transport: &HttpTransport, call: CallRequest) -> Vec<Update> {
+    let response = transport.call(call).await.unwrap();
+    let ResponseBody::Stream(stream) = response.answer else {
+        panic!("not a stream");
+    };
+    stream.map(Result::unwrap).collect().await
 }
 
 async fn check_unary(peer: Peer) {
