@@ -3,10 +3,10 @@
 use std::fmt;
 use std::fmt::Debug;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use bytes::Bytes;
-use http::{request, response};
+use http::{HeaderMap, request, response};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 
@@ -18,14 +18,17 @@ pub trait WireObserver: Debug + Send + Sync + 'static {
     fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn ResponseObserver>;
 }
 
-/// Observer of the answer to one request: its head, its bytes as they come, its end. Dropped before the end
-/// if the caller stops reading.
+/// Observer of the answer to one request: its head, its bytes as they come, its trailers, its end. Dropped before the
+/// end if the caller stops reading.
 pub trait ResponseObserver: Send + Sync {
     /// Observes the head.
     fn head(&mut self, head: &response::Parts);
 
     /// Observes some bytes of the body.
     fn data(&mut self, data: &Bytes);
+
+    /// Observes the trailers, if there are any: gRPC has its status there. They are ignored by default.
+    fn trailers(&mut self, _: &HeaderMap) {}
 
     /// Observes the end of the answer, or the failure.
     fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>);
@@ -66,10 +69,11 @@ impl http_body::Body for ObservedBody {
             None => self.end(None),
             Some(Err(error)) => self.end(Some(error)),
             Some(Ok(frame)) => {
+                let observers = self.observers.iter_mut();
                 if let Some(data) = frame.data_ref() {
-                    self.observers
-                        .iter_mut()
-                        .for_each(|observer| observer.data(data));
+                    observers.for_each(|observer| observer.data(data));
+                } else if let Some(trailers) = frame.trailers_ref() {
+                    observers.for_each(|observer| observer.trailers(trailers));
                 }
                 if self.body.is_end_stream() {
                     self.end(None);
@@ -85,6 +89,16 @@ impl http_body::Body for ObservedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+/// A caller may stop reading at the last event. Trailers that have come with it are observed: gRPC has its status there.
+impl Drop for ObservedBody {
+    fn drop(&mut self) {
+        if !self.observers.is_empty() {
+            let mut cx = Context::from_waker(Waker::noop());
+            let _ = http_body::Body::poll_frame(Pin::new(self), &mut cx);
+        }
     }
 }
 

@@ -39,18 +39,34 @@ impl MessageDecoder {
 
     /// Returns the messages that are whole with these bytes, in ProtoJSON.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
-        self.frames.push(bytes);
+        self.add(bytes);
         let mut messages = Vec::new();
-        while let Some(message) = self.frames.next().map_err(malformed)? {
-            let json = self.message.to_json(&message).map_err(|error| {
-                Error::Malformed(Violation {
-                    path: error.path,
-                    problem: format!("{} ({})", error.problem, self.message.name()),
-                })
-            })?;
-            messages.push(json);
+        while let Some(message) = self.next_message()? {
+            messages.push(message);
         }
         Ok(messages)
+    }
+
+    /// Adds bytes, whose messages [`next_message`](Self::next_message) returns.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.frames.push(bytes);
+    }
+
+    /// Returns the next message that is whole, in ProtoJSON.
+    ///
+    /// Errors: the message cannot be decoded. The next call returns the message after it, unless the frame itself
+    /// cannot be read: then the [buffered](Self::buffered) bytes stay, and each further call is the same error.
+    pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let Some(message) = self.frames.next().map_err(malformed)? else {
+            return Ok(None);
+        };
+        let json = self.message.to_json(&message).map_err(|error| {
+            Error::Malformed(Violation {
+                path: error.path,
+                problem: format!("{} ({})", error.problem, self.message.name()),
+            })
+        })?;
+        Ok(Some(json))
     }
 
     /// Returns the number of bytes of a message that is not whole.
@@ -120,6 +136,27 @@ mod tests {
         let response = frame_response(path, task).unwrap();
         let decoder = MessageDecoder::of_responses(path, &headers, 100);
         assert_eq!(decode(decoder, &response), [task]);
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_decoded_does_not_hide_others() {
+        let path = "/lf.a2a.v1.A2AService/GetTask";
+        let whole = frame_request(path, br#"{"id":"t"}"#).unwrap();
+        let mut decoder = MessageDecoder::of_requests(path, &HeaderMap::new(), 100).unwrap();
+        decoder.add(&whole);
+        // A field of a length that is not there, and a frame with unknown flags.
+        decoder.add(&[0, 0, 0, 0, 2, 0x0a, 9]);
+        decoder.add(&whole);
+        decoder.add(&[7, 0, 0, 0, 0]);
+        let expected = br#"{"id":"t"}"#.to_vec();
+        assert_eq!(decoder.next_message().unwrap(), Some(expected.clone()));
+        assert!(decoder.next_message().is_err());
+        assert_eq!(decoder.next_message().unwrap(), Some(expected));
+        for _ in 0..2 {
+            let error = decoder.next_message().unwrap_err().to_string();
+            assert!(error.contains("flags 7"), "{error}");
+            assert_eq!(decoder.buffered(), 5);
+        }
     }
 
     #[test]
