@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, io};
 
-use a2a_transport::Binding;
 use a2a_transport::binding::rest::Route;
-use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
+use a2a_transport::binding::{IncomingCall, ReadOptions, grpc, jsonrpc, rest};
 use a2a_transport::http::{ResponseObserver, WireObserver};
 use a2a_types::ProtocolVersion;
 use a2a_types::reading::Mode;
@@ -87,14 +86,18 @@ impl RecordedRequest {
         self.method == "GET" && (path.ends_with(".json") || path.ends_with("/agent-card"))
     }
 
-    /// Reads the request leniently as a call in the canonical model, whatever path the agent's URL has. Errors:
-    /// why it is not a call of an agent.
+    /// Reads the request leniently as a call in the canonical model, whatever path the agent's URL has. By gRPC, the
+    /// body is the JSON of the message. Errors: why it is not a call of an agent.
     pub fn read_call(&self) -> Result<IncomingCall, String> {
         let version = self.headers.get("a2a-version").map(String::as_str);
         let reading = ReadOptions::default();
         let body = self.body.as_bytes();
-        let is_json_rpc = self.method == "POST" && self.body.contains("\"jsonrpc\"");
-        let read = if is_json_rpc {
+        let is_post = self.method == "POST";
+        let is_json_rpc = is_post && self.body.contains("\"jsonrpc\"");
+        let by_grpc = grpc::operation_at(path_of(&self.url)).filter(|_| is_post);
+        let read = if let Some((operation, version)) = by_grpc {
+            grpc::read_call(operation, version, body, &reading)
+        } else if is_json_rpc {
             jsonrpc::read_call(body, version, &reading)
         } else {
             let query = self.url.split_once('?').map(|(_, query)| query);
@@ -104,7 +107,6 @@ impl RecordedRequest {
             rest::read_call(route, query, body, &reading)
         };
         let call = read.map_err(|refused| refused.error.to_string())?;
-        debug_assert_eq!(is_json_rpc, call.envelope.binding == Binding::JsonRpc);
         Ok(call)
     }
 }

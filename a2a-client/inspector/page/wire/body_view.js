@@ -7,12 +7,12 @@ import { icon } from "../icons.js";
 import { jsonView, setFolds } from "../json_view.js";
 import { copyButton } from "../notice.js";
 
-/** Returns headers as a table that folds. */
-export function headersView(headers) {
+/** Returns headers, or trailers, as a table that folds. */
+export function headersView(headers, name = "headers") {
   return h(
     "details",
-    { class: "fold", open: true, data: { fold: "headers" } },
-    h("summary", `${headers.length} headers`),
+    { class: "fold", open: true, data: { fold: name } },
+    h("summary", `${headers.length} ${name}`),
     h(
       "dl",
       { class: "headers" },
@@ -30,6 +30,21 @@ export function headersView(headers) {
         ),
       ),
     ),
+  );
+}
+
+/** Returns the status of an answer by gRPC, with its details. */
+export function grpcStatusView({ code, name, message, details = [] }) {
+  return h(
+    "div",
+    { class: "grpc-status stack tight", data: { grpcStatus: name } },
+    h(
+      "p",
+      { class: "line" },
+      h("span", { class: `pill ${code === 0 ? "good" : "bad"}` }, `${code} ${name}`),
+      h("span", { class: "peer" }, message),
+    ),
+    details.length > 0 && jsonView(details),
   );
 }
 

@@ -7,9 +7,9 @@ import { bytes, clock, count, duration, pathOf } from "../format.js";
 import { icon } from "../icons.js";
 import { copyText, errorBox, showError } from "../notice.js";
 import { get, path } from "../requests.js";
-import { bodyView, headersView } from "./body_view.js";
+import { bodyView, grpcStatusView, headersView } from "./body_view.js";
 import { FramesView } from "./frames.js";
-import { agentName, toneOf } from "./list.js";
+import { agentName, errorOf, toneOf } from "./list.js";
 import { resendForm } from "./resend.js";
 import { versionsView } from "./versions.js";
 
@@ -69,11 +69,11 @@ export class DetailPane {
     else if (this.#tab === "exchange") this.#draw();
   }
 
-  /** Copies the request as a curl command. */
+  /** Copies the request as a command of curl, or of grpcurl. */
   async copyCurl() {
     try {
       const { command } = await get(path`exchanges/${this.#number}/curl`);
-      await copyText(command, "Copied as curl");
+      await copyText(command, `Copied as ${command.split(" ")[0]}`);
     } catch (error) {
       showError(error);
     }
@@ -109,7 +109,8 @@ export class DetailPane {
   }
 
   #drawHead() {
-    const { number, method, url, status, state, operation } = this.#exchange;
+    const { number, method, url, status, grpcStatus, state, operation, binding } = this.#exchange;
+    const curl = binding === "GRPC" ? "grpcurl" : "curl";
     fill(
       this.#head,
       h("h2", { class: "clip peer" }, `#${number} ${operation ?? pathOf(url)}`),
@@ -117,14 +118,14 @@ export class DetailPane {
         "span",
         { class: `pill ${toneOf(this.#exchange)}`, data: { state } },
         state === "open" && h("span", { class: "dot busy" }),
-        String(status ?? state),
+        String(errorOf(grpcStatus) ?? status ?? state),
       ),
       h("span", { class: "grow" }),
       h(
         "button",
-        { class: "quiet", title: "Copy as curl (c)", data: { action: "copy-curl" }, onClick: () => this.copyCurl() },
+        { class: "quiet", title: `Copy as ${curl} (c)`, data: { action: "copy-curl" }, onClick: () => this.copyCurl() },
         icon("copy"),
-        "curl",
+        curl,
       ),
       closeButton(this.#actions.close),
       h("p", { class: "detail-url mono soft peer" }, `${method} ${url}`),
@@ -179,8 +180,7 @@ export class DetailPane {
           "section",
           { class: "side-pane", "aria-label": "Request" },
           h("h3", "Request", h("small", request.httpVersion ?? "")),
-          headersView(request.headers),
-          bodyView(request.body, request),
+          this.#requestView(request),
         ),
         h(
           "section",
@@ -194,18 +194,34 @@ export class DetailPane {
     );
   }
 
-  #responseView(response, durationMs) {
-    if (!response.frames) return [headersView(response.headers), bodyView(response.body, response)];
-    this.#frames = new FramesView();
-    this.#frames.update(response.frames, durationMs);
-    return [
-      headersView(response.headers),
-      h("h3", { class: "frames-title" }, count(response.frames.length, "event")),
-      this.#frames.element,
-      response.omittedBytes > 0 &&
-        h("p", { class: "note-box fair" }, `${bytes(response.omittedBytes)} of later events are not kept.`),
-    ];
+  #requestView(request) {
+    if (!request.frames) return [headersView(request.headers), bodyView(request.body, request)];
+    return [headersView(request.headers), framesView(new FramesView(), request, "message")];
   }
+
+  #responseView(response, durationMs) {
+    const { headers, trailers, frames, body, grpcStatus } = response;
+    const { binding, state } = this.#exchange;
+    const end = [
+      trailers && headersView(trailers, "trailers"),
+      grpcStatus && grpcStatusView(grpcStatus),
+      binding === "GRPC" && state === "done" && !grpcStatus && h("p", { class: "help" }, NO_STATUS),
+    ];
+    if (!frames) return [headersView(headers), body === "" && grpcStatus ? null : bodyView(body, response), ...end];
+    this.#frames = new FramesView();
+    const noun = binding === "GRPC" ? "message" : "event";
+    return [headersView(headers), framesView(this.#frames, response, noun, durationMs), ...end];
+  }
+}
+
+/** Returns the frames of a request or a response, with their number. */
+function framesView(view, { frames, omittedBytes }, noun, durationMs) {
+  view.update(frames, durationMs);
+  return [
+    h("h3", { class: "frames-title" }, count(frames.length, noun)),
+    view.element,
+    omittedBytes > 0 && h("p", { class: "note-box fair" }, `${bytes(omittedBytes)} of later ${noun}s are not kept.`),
+  ];
 }
 
 /** Returns the bar of the time until the head of the response and of the time until its end. */
@@ -245,6 +261,8 @@ function timing({ headMs, durationMs, state, frames }) {
 function isCard(url) {
   return /\/agent(-card)?(\.json|$)/.test(pathOf(url).split("?")[0]);
 }
+
+const NO_STATUS = "No status came. The client does not wait for one after the last event of a task.";
 
 const TABS = [
   ["exchange", "Exchange"],

@@ -14,8 +14,9 @@ export function parseFilter(text, agentName = () => "") {
 function searchText(summary, agentName) {
   let text = TEXTS.get(summary);
   if (text === undefined) {
-    const { number, method, url, operation, status, version, binding, source, agent, failure } = summary;
-    text = [`#${number}`, method, url, operation, status, version, binding, source, agent && agentName(agent), failure]
+    const { number, method, url, operation, status, grpcStatus, version, binding, source, agent, failure } = summary;
+    const name = agent && agentName(agent);
+    text = [`#${number}`, method, url, operation, status, grpcStatus, version, binding, source, name, failure]
       .filter(Boolean)
       .join(" ")
       .toLowerCase();
@@ -85,7 +86,8 @@ const TERMS = {
       failed: ({ state }) => state === "failed",
       open: ({ state }) => state === "open",
       stream: ({ frames }) => frames > 0,
-      error: ({ state, status }) => state === "failed" || status >= 400,
+      error: ({ state, status, grpcStatus }) =>
+        state === "failed" || status >= 400 || (grpcStatus ?? "OK") !== "OK",
     })[value],
 };
 

@@ -1,4 +1,4 @@
-/** Frames of an event stream: when each came, its id, and its data. */
+/** Frames of an event stream, or messages by gRPC: when each came, its id, and its data. */
 
 import { add, fill, h } from "../dom.js";
 import { clip, duration, prettyJson } from "../format.js";
@@ -22,7 +22,7 @@ export class FramesView {
     this.element = h("div", { class: "stack tight" }, this.#strip, this.#list, h("div", this.#more));
   }
 
-  /** Shows the frames, each `{ms, id?, event?, data}`; `end` is the duration of the exchange. */
+  /** Shows the frames, each `{ms, id?, event?, data, problem?}`; `end` is the duration of the exchange. */
   update(frames, end) {
     this.#frames = frames;
     const last = Math.max(end ?? 0, frames.at(-1)?.ms ?? 0, 1);
@@ -46,7 +46,7 @@ export class FramesView {
   }
 }
 
-function frameRow({ ms, id, event, data }, index, before) {
+function frameRow({ ms, id, event, data, problem }, index, before) {
   const body = h("div", { class: "frame-body" });
   const gap = ms - (before?.ms ?? 0);
   const fold = h(
@@ -66,15 +66,17 @@ function frameRow({ ms, id, event, data }, index, before) {
       h("span", { class: "frame-gap" }, index > 0 && gap >= 1 ? `+${duration(gap)}` : ""),
       id !== undefined && id !== null && h("span", { class: "tag", title: "id" }, `id ${id}`),
       event && event !== "message" && h("span", { class: "tag", title: "event" }, event),
-      h("span", { class: "frame-data clip peer" }, clip(summaryOf(data), 300)),
+      problem && h("span", { class: "tag", title: "The bytes are not a message of the method" }, "not decoded"),
+      h("span", { class: "frame-data clip peer" }, clip(problem ?? summaryOf(data), 300)),
     ),
     body,
   );
   fold.addEventListener("toggle", () => {
     if (!fold.open || body.hasChildNodes()) return;
-    const pretty = prettyJson(data);
+    const pretty = problem ? undefined : prettyJson(data);
     add(
       body,
+      problem && h("p", { class: "note-box fair" }, `${problem}. The bytes are in Base64.`),
       h(
         "div",
         { class: "line end" },

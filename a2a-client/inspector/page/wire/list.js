@@ -78,10 +78,15 @@ export function exchangeList(choose) {
 }
 
 /** Returns the kind of colour of an exchange's status. */
-export function toneOf({ state, status }) {
+export function toneOf({ state, status, grpcStatus }) {
   if (state === "failed" || status >= 500) return "bad";
   if (state === "open") return "busy";
-  return status >= 400 ? "fair" : "good";
+  return status >= 400 || errorOf(grpcStatus) ? "fair" : "good";
+}
+
+/** Returns the name of a status by gRPC, if it is one of an error. */
+export function errorOf(grpcStatus) {
+  return grpcStatus === "OK" ? undefined : grpcStatus;
 }
 
 /** Returns the name of an agent, or its id if it is not connected any more. */
@@ -113,6 +118,7 @@ function drawRow(row, summary, scale) {
   const {
     number,
     status,
+    grpcStatus,
     state,
     method,
     operation,
@@ -134,7 +140,7 @@ function drawRow(row, summary, scale) {
   row.title = failure ?? url;
   setText(parts.number, number);
   parts.dot.className = `dot ${toneOf(summary)}`;
-  setText(parts.code, status ?? (state === "open" ? "…" : "failed"));
+  setText(parts.code, errorOf(grpcStatus) ?? status ?? (state === "open" ? "…" : "failed"));
   setText(parts.method, method);
   setText(parts.name, operation ?? pathOf(url));
   setText(parts.path, failure ?? (operation ? `${hostOf(url)}${pathOf(url)}` : hostOf(url)));

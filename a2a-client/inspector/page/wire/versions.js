@@ -120,8 +120,10 @@ function textOf({ method, path: place, status, headers = [], body = "" }) {
   return [start, ...headers.map(([name, value]) => `${name}: ${value}`), "", prettyBody(body)].join("\n").trim();
 }
 
-/** Returns JSON, or the JSON of each event of a stream, indented. */
+/** Returns JSON, or the JSON of each event or message of a stream, indented. */
 function prettyBody(body) {
+  const lines = body.split("\n").map(prettyJson);
+  if (!lines.includes(undefined)) return lines.join("\n");
   const events = /^(data|id|event):/.test(body)
     ? body.replace(/^data: ?(.*)$/gm, (line, data) => `data: ${prettyJson(data) ?? data}`)
     : body;

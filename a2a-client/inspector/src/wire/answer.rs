@@ -2,10 +2,12 @@
 
 use a2a_client::read_card_in;
 use a2a_jsonrpc::Limits;
+use a2a_transport::binding::grpc::Code;
 use a2a_transport::binding::{EventReader, read_reply};
-use a2a_transport::{Error, ResponseContext, SharedEvent};
+use a2a_transport::{Binding, Error, ResponseContext, SharedEvent};
 use a2a_types::reading::{Deviation, Mode, WithRepairs};
 use a2a_types::{Error as A2aError, ProtocolVersion, Response as A2aResponse};
+use http::StatusCode;
 
 use super::exchange::{Exchange, Response};
 
@@ -22,6 +24,9 @@ impl Answer {
         response: &Response,
     ) -> Result<WithRepairs<Self>, String> {
         let body = &response.body.bytes;
+        if envelope.binding == Binding::Grpc {
+            return read_grpc(envelope, response);
+        }
         if response.is_stream() {
             return read_stream(envelope, response);
         }
@@ -71,6 +76,44 @@ pub(super) fn deviations(exchange: &Exchange) -> Vec<Deviation> {
     answer.map(|answer| answer.repairs).unwrap_or_default()
 }
 
+fn read_grpc(
+    envelope: &ResponseContext,
+    response: &Response,
+) -> Result<WithRepairs<Answer>, String> {
+    if response.grpc_path.is_none() {
+        return Err("it is not by gRPC".to_owned());
+    }
+    let status = response.grpc_status();
+    let error = status
+        .filter(|status| status.code != Code::OK)
+        .map(|status| known(Err(status.into_error())));
+    if !envelope.operation.is_stream() {
+        if let Some(error) = error {
+            return error;
+        }
+        let [message] = &response.frames()[..] else {
+            return Err("it is not one message".to_owned());
+        };
+        if let Some(problem) = &message.problem {
+            return Err(problem.clone());
+        }
+        let (ok, limits) = (StatusCode::OK, Limits::default());
+        let read = read_reply(envelope, ok, &message.data, Mode::Tolerant, &limits);
+        return known(read.map(|read| read.map(|response| Answer::Once(Ok(response)))));
+    }
+    let mut read = read_stream(envelope, response)?;
+    match (error.transpose()?, &mut read.value) {
+        (Some(error), Answer::Stream(events)) if events.is_empty() => Ok(error),
+        (Some(error), Answer::Stream(events)) => {
+            if let Answer::Once(Err(error)) = error.value {
+                events.push((None, Err(error)));
+            }
+            Ok(read)
+        }
+        _ => Ok(read),
+    }
+}
+
 fn read_stream(
     envelope: &ResponseContext,
     response: &Response,
@@ -78,6 +121,9 @@ fn read_stream(
     let mut reader = reader(envelope);
     let (mut events, mut repairs) = (Vec::new(), Vec::new());
     for (frame, number) in response.frames().into_iter().zip(1..) {
+        if let Some(problem) = frame.problem {
+            return Err(format!("event {number}: {problem}"));
+        }
         let event = match reader.read(&frame.data) {
             Ok(read) => {
                 repairs.extend(read.repairs.into_iter().map(|deviation| Deviation {

@@ -3,13 +3,67 @@
 use a2a_client::credentials::shown_header;
 use a2a_client::curl::{self, CurlRequest, quoted};
 use http::header::HOST;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, Uri};
 
-use super::exchange::{Exchange, MASK, Response, is_secret};
+use super::exchange::{Exchange, MASK, Request, Response, is_secret};
+use super::grpc::Messages;
 
-/// Returns the command for a POSIX shell that sends the request of an exchange again. Secrets stand in variables
-/// of the shell: `$A2A_AUTHORIZATION` for the credentials of `Authorization`.
-pub(crate) fn curl(exchange: &Exchange) -> String {
+/// Returns the command for a POSIX shell that sends the request of an exchange again, by curl or grpcurl. Secrets stand
+/// in variables of the shell: `$A2A_AUTHORIZATION` for the credentials of `Authorization`.
+pub(crate) fn command(exchange: &Exchange) -> String {
+    match exchange.request.messages() {
+        Some(messages) => grpcurl(&exchange.request, &messages),
+        None => curl(exchange),
+    }
+}
+
+fn grpcurl(request: &Request, messages: &Messages) -> String {
+    let mut command = String::from("grpcurl");
+    let uri = request.shown_url.parse::<Uri>().unwrap_or_default();
+    let port = match uri.scheme_str() {
+        Some("https") => 443,
+        _ => {
+            command += " -plaintext";
+            80
+        }
+    };
+    for (name, value) in &request.headers {
+        if *name != HOST && !COMPUTED.contains(&name.as_str()) {
+            let word = match value.is_empty() {
+                true => quoted(&format!("{name}:")),
+                false => header(name, value),
+            };
+            command += &format!(" -H {word}");
+        }
+    }
+    let json = request.shown_text();
+    if !json.is_empty() {
+        command += &format!(" -d {}", quoted(&json));
+    }
+    let port = uri.port_u16().unwrap_or(port);
+    let host = uri.host().unwrap_or_default();
+    let method = uri.path().trim_start_matches('/');
+    let address = quoted(&format!("{host}:{port}"));
+    command += &format!(" {address} {}", quoted(method));
+    let undecoded: usize = messages.undecoded().map(|(place, _)| place.len()).sum();
+    let omitted = request.body.omitted() + undecoded as u64;
+    if omitted > 0 {
+        command += &format!("  # {omitted} bytes of the body are left out");
+    }
+    command
+}
+
+/// Headers that grpcurl sets itself.
+const COMPUTED: [&str; 6] = [
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-timeout",
+    "te",
+    "user-agent",
+];
+
+fn curl(exchange: &Exchange) -> String {
     let request = &exchange.request;
     let headers = request.headers.iter().filter(|(name, _)| *name != HOST);
     let request = CurlRequest {
@@ -19,7 +73,7 @@ pub(crate) fn curl(exchange: &Exchange) -> String {
         headers: headers
             .map(|(name, value)| (name.as_str(), header(name, value)))
             .collect(),
-        body: &request.body.shown_text(),
+        body: &request.shown_text(),
         omitted: request.body.omitted(),
         is_stream: exchange.response.as_ref().is_some_and(Response::is_stream),
     };
@@ -73,7 +127,50 @@ fn variable(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use a2a_transport::http::grpc::frame_request;
+    use http::{HeaderMap, Method};
+
+    use super::super::exchange::Body;
     use super::*;
+
+    #[test]
+    fn a_call_by_grpc_is_a_command_of_grpcurl() {
+        let path = "/lf.a2a.v1.A2AService/GetTask";
+        let body = frame_request(path, br#"{"id":"it's"}"#).unwrap();
+        let header = |name, value| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        };
+        let headers = [
+            header("content-type", "application/grpc+proto"),
+            header("te", "trailers"),
+            header("a2a-version", "1.0"),
+            header("authorization", "Bearer abc"),
+            header("x-empty", ""),
+        ];
+        let request = |origin: &str, body: &[u8]| Request {
+            method: Method::POST,
+            url: format!("{origin}{path}"),
+            shown_url: format!("{origin}{path}"),
+            http_version: None,
+            headers: headers.clone().into_iter().collect::<HeaderMap>(),
+            body: Body::of(body),
+        };
+        let command = |request: Request| grpcurl(&request, &request.messages().unwrap());
+        let shown =
+            r#"-H 'a2a-version: 1.0' -H 'authorization: Bearer '"$A2A_AUTHORIZATION" -H x-empty:"#;
+        let method = "lf.a2a.v1.A2AService/GetTask";
+        assert_eq!(
+            command(request("http://h:1", &body)),
+            format!(r#"grpcurl -plaintext {shown} -d '{{"id":"it'\''s"}}' h:1 {method}"#)
+        );
+        assert_eq!(
+            command(request("https://h", &body[..4])),
+            format!("grpcurl {shown} h:443 {method}  # 4 bytes of the body are left out")
+        );
+    }
 
     #[test]
     fn secrets_are_variables() {

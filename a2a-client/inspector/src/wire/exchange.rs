@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use a2a_client::credentials::{is_secret_name, shown_header, shown_text};
 use a2a_client::recorder::{self, RecordedRequest, RecordedResponse, recorded_headers};
+use a2a_transport::binding::grpc::{Status, operation_at};
+use a2a_transport::http::grpc::{MessageDecoder, read_status};
 use a2a_transport::sse::{Bounds, Decoder};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri, Version};
 use jiff::Timestamp;
 
+use super::grpc::{Message, Messages, is_grpc};
 use crate::proxy::SecretNames;
 
 /// An exchange. Its headers and its URL are kept as they were sent, secrets included: what leaves the inspector is
@@ -86,11 +89,14 @@ pub(crate) struct Response {
     pub(crate) http_version: Version,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Body,
+    pub(crate) trailers: HeaderMap,
+    /// Path of the method that answers, if it answers by gRPC.
+    pub(crate) grpc_path: Option<String>,
     /// Time from the request to the head.
     pub(crate) head_after: Duration,
     /// Number of events, those included that are not kept.
     pub(crate) frames: u64,
-    /// Ends of the pieces in which the body came, with their times; of streams only.
+    /// Ends of the pieces in which the body came, with their times; of streams and of answers by gRPC only.
     pub(crate) pieces: Vec<Piece>,
 }
 
@@ -103,7 +109,7 @@ pub(crate) struct Piece {
     pub(crate) end: usize,
 }
 
-/// One event of a stream.
+/// One event of a stream, or one message by gRPC.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
     /// Time since the request.
@@ -111,6 +117,8 @@ pub(crate) struct Frame {
     pub(crate) id: Option<String>,
     pub(crate) event: Option<String>,
     pub(crate) data: Vec<u8>,
+    /// Reason why the data are not JSON but the bytes of a message.
+    pub(crate) problem: Option<String>,
 }
 
 /// A body, of which the first [`MAX_BODY_BYTES`] are kept.
@@ -136,6 +144,8 @@ impl Exchange {
         let Request { url, shown_url, .. } = &self.request;
         let response = self.response.as_ref().map_or(0, |response| {
             headers(&response.headers)
+                + headers(&response.trailers)
+                + response.grpc_path.as_ref().map_or(0, String::len)
                 + response.body.bytes.len()
                 + size_of_val(response.pieces.as_slice())
         });
@@ -156,7 +166,7 @@ impl Exchange {
             response: self.response.as_ref().map(|response| RecordedResponse {
                 status: response.status.as_u16(),
                 headers: recorded_headers(&response.headers),
-                body: response.body.shown_text().into_owned(),
+                body: response.shown_text().into_owned(),
             }),
             failure: self.failure.clone(),
         }
@@ -167,7 +177,7 @@ impl Request {
     /// Returns the request as the suite reads it, without secrets.
     fn recorded(&self) -> RecordedRequest {
         RecordedRequest {
-            body: self.body.shown_text().into_owned(),
+            body: self.shown_text().into_owned(),
             ..self.readable()
         }
     }
@@ -178,8 +188,38 @@ impl Request {
             method: self.method.to_string(),
             url: self.shown_url.clone(),
             headers: recorded_headers(&self.headers),
-            body: self.body.text().into_owned(),
+            body: self.text().into_owned(),
         }
+    }
+
+    /// Returns the path of the method that is called, if it is called by gRPC.
+    pub(crate) fn grpc_path(&self) -> Option<String> {
+        let uri = self.url.parse::<Uri>().ok()?;
+        is_grpc(&self.headers).then(|| uri.path().to_owned())
+    }
+
+    /// Returns the messages of the body, if it is by gRPC.
+    pub(crate) fn messages(&self) -> Option<Messages> {
+        let path = self.grpc_path()?;
+        let decoder = MessageDecoder::of_requests(&path, &self.headers, MAX_BODY_BYTES);
+        Some(Messages::of(decoder, &self.body.bytes))
+    }
+
+    /// Returns the messages to be shown by gRPC, if they are not just one.
+    pub(crate) fn shown_frames(&self) -> Option<Vec<Frame>> {
+        let messages = self.messages().filter(|messages| !messages.is_plain())?;
+        Some(self.body.frames(messages, |_| Duration::ZERO))
+    }
+
+    /// Returns the text of the body: by gRPC, the JSON of each message in a line.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        let messages = self.messages();
+        messages.map_or_else(|| self.body.text(), |it| it.json().into())
+    }
+
+    /// Returns the text of the body without secrets, for what leaves this machine.
+    pub(crate) fn shown_text(&self) -> Cow<'_, str> {
+        without_secrets(self.text())
     }
 
     /// Returns the headers to be shown, and the headers that the client's HTTP/1.1 adds on the way.
@@ -238,13 +278,60 @@ impl Request {
 }
 
 impl Response {
-    /// Returns whether the answer is a stream of Server-Sent Events.
+    /// Returns whether the answer is a stream: of Server-Sent Events, or by gRPC.
     pub(crate) fn is_stream(&self) -> bool {
-        is_event_stream(&self.headers)
+        let method = self.grpc_path.as_deref().and_then(operation_at);
+        is_event_stream(&self.headers) || method.is_some_and(|(it, _)| it.is_stream())
     }
 
-    /// Returns the events of a stream, of the part that is kept.
+    /// Returns the messages of the body, if it is by gRPC.
+    pub(crate) fn messages(&self) -> Option<Messages> {
+        let path = self.grpc_path.as_deref()?;
+        let decoder = MessageDecoder::of_responses(path, &self.headers, MAX_BODY_BYTES);
+        Some(Messages::of(decoder, &self.body.bytes))
+    }
+
+    /// Returns the status of an answer by gRPC, which is in the trailers or, without a message, in the headers.
+    pub(crate) fn grpc_status(&self) -> Option<Status> {
+        self.grpc_path.as_ref()?;
+        read_status(&self.trailers).or_else(|| read_status(&self.headers))
+    }
+
+    /// Returns the text of the body: by gRPC, the JSON of each message in a line.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        let messages = self.messages();
+        messages.map_or_else(|| self.body.text(), |it| it.json().into())
+    }
+
+    /// Returns the text of the body without secrets, for what leaves this machine.
+    pub(crate) fn shown_text(&self) -> Cow<'_, str> {
+        without_secrets(self.text())
+    }
+
+    /// Returns the frames to be shown: of a stream, or of messages by gRPC that are not just one. The last message of an
+    /// answer that is open may not be whole yet: it is left out.
+    pub(crate) fn shown_frames(&self, is_open: bool) -> Option<Vec<Frame>> {
+        let Some(mut messages) = self.messages() else {
+            return self.is_stream().then(|| self.frames());
+        };
+        messages.rest = messages.rest.filter(|_| !is_open);
+        (self.is_stream() || !messages.is_plain()).then(|| self.message_frames(messages))
+    }
+
+    fn message_frames(&self, messages: Messages) -> Vec<Frame> {
+        let after = |message: &Message| {
+            let mut pieces = self.pieces.iter();
+            let last = pieces.find(|piece| piece.end >= message.place.end);
+            last.map_or(self.head_after, |piece| piece.after)
+        };
+        self.body.frames(messages, after)
+    }
+
+    /// Returns the events of a stream, or the whole messages by gRPC, of the part that is kept.
     pub(crate) fn frames(&self) -> Vec<Frame> {
+        if let Some(Messages { whole, .. }) = self.messages() {
+            return self.message_frames(Messages { whole, rest: None });
+        }
         let mut decoder = Decoder::new(Bounds::default());
         let mut frames = Vec::new();
         let mut start = 0;
@@ -257,6 +344,7 @@ impl Response {
                 id: event.id,
                 event: event.name,
                 data: event.data,
+                problem: None,
             }));
             start = *end;
         }
@@ -289,12 +377,31 @@ impl Body {
         String::from_utf8_lossy(&self.bytes)
     }
 
-    /// Returns the text without secrets, for what leaves this machine.
-    pub(crate) fn shown_text(&self) -> Cow<'_, str> {
-        match self.text() {
-            Cow::Borrowed(text) => shown_text(text),
-            Cow::Owned(text) => Cow::Owned(shown_text(&text).into_owned()),
-        }
+    /// Returns the frames of messages by gRPC; `after` is the time at which one had come.
+    fn frames(&self, messages: Messages, after: impl Fn(&Message) -> Duration) -> Vec<Frame> {
+        let all = messages.whole.into_iter().chain(messages.rest);
+        let frames = all.map(|message| {
+            let after = after(&message);
+            let (data, problem) = match message.json {
+                Ok(json) => (json.into_bytes(), None),
+                Err(problem) => (self.bytes[message.place].to_vec(), Some(problem)),
+            };
+            Frame {
+                after,
+                id: None,
+                event: None,
+                data,
+                problem,
+            }
+        });
+        frames.collect()
+    }
+}
+
+fn without_secrets(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => shown_text(text),
+        Cow::Owned(text) => Cow::Owned(shown_text(&text).into_owned()),
     }
 }
 

@@ -70,9 +70,20 @@ fn request(request: &Request, response: Option<&Response>) -> Value {
     if request.body.total > 0 {
         half["postData"] = json!({
             "mimeType": media_type(&request.headers),
-            "text": request.body.shown_text(),
+            "text": request.shown_text(),
         });
-        note_omitted(&mut half["postData"], &request.body);
+        let mut notes = omitted(&request.body);
+        if let Some(messages) = request.messages() {
+            notes.push(AS_JSON.to_owned());
+            // Their secrets cannot be masked.
+            let problems = messages.undecoded();
+            notes.extend(
+                problems.map(|(place, problem)| {
+                    format!("{} bytes are left out: {problem}", place.len())
+                }),
+            );
+        }
+        comment(&mut half["postData"], &notes);
     }
     half
 }
@@ -82,17 +93,33 @@ fn response(response: &Response) -> Value {
         "size": response.body.total,
         "mimeType": media_type(&response.headers),
     });
-    match std::str::from_utf8(&response.body.bytes) {
-        Ok(_) => content["text"] = response.body.shown_text().into(),
-        Err(_) => {
+    let mut notes = omitted(&response.body);
+    match (
+        response.messages(),
+        std::str::from_utf8(&response.body.bytes),
+    ) {
+        (Some(messages), _) => {
+            content["text"] = response.shown_text().into();
+            notes.push(AS_JSON.to_owned());
+            let undecoded = messages.undecoded().map(|(place, problem)| {
+                let bytes = STANDARD.encode(&response.body.bytes[place]);
+                json!({"problem": problem, "base64": bytes})
+            });
+            let undecoded: Vec<_> = undecoded.collect();
+            if !undecoded.is_empty() {
+                content["_undecoded"] = undecoded.into();
+            }
+        }
+        (None, Ok(_)) => content["text"] = response.shown_text().into(),
+        (None, Err(_)) => {
             content["text"] = STANDARD.encode(&response.body.bytes).into();
             content["encoding"] = "base64".into();
         }
     }
-    note_omitted(&mut content, &response.body);
+    comment(&mut content, &notes);
     let location = response.headers.get(LOCATION);
     let location = location.map(|url| shown_header(LOCATION.as_str(), url));
-    json!({
+    let mut half = json!({
         "status": response.status.as_u16(),
         "statusText": response.status.canonical_reason().unwrap_or_default(),
         "httpVersion": http_version(response.http_version),
@@ -102,7 +129,11 @@ fn response(response: &Response) -> Value {
         "redirectURL": location.unwrap_or_default(),
         "headersSize": -1,
         "bodySize": response.body.total,
-    })
+    });
+    if !response.trailers.is_empty() {
+        half["_trailers"] = headers(shown_headers(&response.trailers)).into();
+    }
+    half
 }
 
 /// Returns what browsers write where no answer came.
@@ -135,8 +166,18 @@ fn media_type(headers: &HeaderMap) -> String {
     )
 }
 
-fn note_omitted(content: &mut Value, body: &Body) {
-    if body.omitted() > 0 {
-        content["comment"] = format!("{} bytes are left out", body.omitted()).into();
+/// Note on messages by gRPC.
+const AS_JSON: &str =
+    "the text is the JSON of the messages, each in a line; the sizes are those on the wire";
+
+fn omitted(body: &Body) -> Vec<String> {
+    let omitted = Some(body.omitted()).filter(|omitted| *omitted > 0);
+    let note = omitted.map(|omitted| format!("{omitted} bytes are left out"));
+    note.into_iter().collect()
+}
+
+fn comment(content: &mut Value, notes: &[String]) {
+    if !notes.is_empty() {
+        content["comment"] = notes.join("; ").into();
     }
 }

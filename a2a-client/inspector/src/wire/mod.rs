@@ -4,6 +4,7 @@ mod answer;
 mod curl;
 mod event_boundary;
 mod exchange;
+mod grpc;
 mod har;
 mod log;
 mod observer;

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use a2a_client::{ResponseObserver, causes};
 use bytes::Bytes;
-use http::response;
+use http::{HeaderMap, response};
 use jiff::Timestamp;
 
 use super::event_boundary::EventBoundary;
 use super::exchange::{Body, Exchange, Piece, Request, Response, Source, State};
+use super::grpc::{MessageBoundary, is_grpc};
 use super::log::ExchangeLog;
 
 /// An exchange in progress. Dropped before its end, it counts as done if its answer had begun.
@@ -19,16 +20,22 @@ pub(crate) struct Recording {
     operation: Option<&'static str>,
     began: Instant,
     has_response: bool,
+    /// Path of the method, if the request is by gRPC.
+    grpc_path: Option<String>,
     /// Counter of the events of a stream.
-    events: Option<EventBoundary>,
+    events: Option<Counter>,
     has_ended: bool,
 }
+
+/// Returns the number of events that end in some bytes.
+type Counter = Box<dyn FnMut(&[u8]) -> u64 + Send + Sync>;
 
 impl Recording {
     /// Begins an exchange in the log. It is open until its recording ends.
     pub(crate) fn begin(log: &ExchangeLog, source: Source, request: Request) -> Self {
         let call = request.call_kind();
         let operation = call.as_ref().map(|call| call.operation);
+        let grpc_path = request.grpc_path();
         let number = log.add(Exchange {
             number: 0,
             source,
@@ -46,6 +53,7 @@ impl Recording {
             operation,
             began: Instant::now(),
             has_response: false,
+            grpc_path,
             events: None,
             has_ended: false,
         }
@@ -91,12 +99,24 @@ impl ResponseObserver for Recording {
             http_version: head.version,
             headers: head.headers.clone(),
             body: Body::default(),
+            trailers: HeaderMap::new(),
+            grpc_path: self.grpc_path.take().filter(|_| is_grpc(&head.headers)),
             head_after: self.began.elapsed(),
             frames: 0,
             pieces: Vec::new(),
         };
         self.has_response = true;
-        self.events = response.is_stream().then(EventBoundary::default);
+        self.events = match (response.is_stream(), &response.grpc_path) {
+            (false, _) => None,
+            (true, None) => {
+                let mut boundary = EventBoundary::default();
+                Some(Box::new(move |data| boundary.count(data)))
+            }
+            (true, Some(_)) => {
+                let mut boundary = MessageBoundary::default();
+                Some(Box::new(move |data| boundary.count(data)))
+            }
+        };
         self.log.update(self.number, |exchange| {
             let before = exchange.weight();
             exchange.response = Some(response);
@@ -107,7 +127,7 @@ impl ResponseObserver for Recording {
     fn data(&mut self, data: &Bytes) {
         let after = self.began.elapsed();
         let events = self.events.as_mut();
-        let events = events.map_or(0, |events| events.count(data));
+        let events = events.map_or(0, |count| count(data));
         self.log.update(self.number, |exchange| {
             let Some(response) = &mut exchange.response else {
                 return 0;
@@ -116,7 +136,7 @@ impl ResponseObserver for Recording {
             response.body.append(data);
             response.frames += events;
             let added = response.body.bytes.len() - before;
-            if added == 0 || !response.is_stream() {
+            if added == 0 || !(response.is_stream() || response.grpc_path.is_some()) {
                 return added;
             }
             let end = response.body.bytes.len();
@@ -131,6 +151,16 @@ impl ResponseObserver for Recording {
                     added + size_of::<Piece>()
                 }
             }
+        });
+    }
+
+    fn trailers(&mut self, trailers: &HeaderMap) {
+        self.log.update(self.number, |exchange| {
+            let before = exchange.weight();
+            if let Some(response) = &mut exchange.response {
+                response.trailers = trailers.clone();
+            }
+            exchange.weight() - before
         });
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use a2a_client::credentials::{shown_header, shown_text};
 use a2a_client::{HttpClient, Origin, ResponseObserver};
+use a2a_transport::http::grpc::frame_request;
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
@@ -14,6 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::exchange::{Body, Exchange, MASK, Request, Source, is_secret};
+use super::grpc::is_grpc;
 use super::log::{ExchangeLog, MAX_RESENDS};
 use super::recording::Recording;
 use crate::problem::Problem;
@@ -28,6 +30,7 @@ pub(crate) struct Resend {
     url: String,
     #[serde(default)]
     headers: Vec<(String, String)>,
+    /// By gRPC, the JSON of the message.
     #[serde(default)]
     body: String,
 }
@@ -40,7 +43,7 @@ impl Resend {
     /// value in the original, which goes only to the origin that it was sent to. So do the connections of its agent:
     /// `client` gets the original if its origin is that of the request.
     ///
-    /// Errors: it is not an HTTP request; it has a masked value for which there is no original; it goes to another
+    /// Errors: it is not an HTTP request, or by gRPC not a message of the method; it has a masked value for which there is no original; it goes to another
     /// origin; too many are open.
     pub(crate) fn send(
         self,
@@ -58,6 +61,12 @@ impl Resend {
         let url = unmasked_url(&self.url, original).ok_or_else(|| masked("the URL"))?;
         let uri: Uri = url.parse().map_err(|error| invalid("URL", error))?;
         let headers = headers(self.headers, original)?;
+        let is_grpc = is_grpc(&headers);
+        let body = match is_grpc {
+            true => frame_request(uri.path(), self.body.as_bytes())
+                .map_err(|error| invalid("body", error))?,
+            false => self.body.into(),
+        };
         let permit = log.resend_permit().ok_or_else(|| {
             Problem::conflict(format!("{MAX_RESENDS} requests wait for their answers"))
         })?;
@@ -69,11 +78,14 @@ impl Resend {
             url,
             http_version: None,
             headers: headers.clone(),
-            body: Body::of(self.body.as_bytes()),
+            body: Body::of(&body),
         };
         let recording = Recording::begin(log, Source::Resend(agent.map(str::to_owned)), sent);
         let number = recording.number();
-        let mut request = http::Request::new(Full::from(self.body));
+        let mut request = http::Request::new(Full::from(body));
+        if is_grpc {
+            *request.version_mut() = Version::HTTP_2;
+        }
         *request.method_mut() = method;
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;
@@ -190,6 +202,8 @@ async fn receive(http: HttpClient, request: http::Request<Full<Bytes>>, recordin
             Ok(frame) => {
                 if let Some(data) = frame.data_ref() {
                     recording.data(data);
+                } else if let Some(trailers) = frame.trailers_ref() {
+                    recording.trailers(trailers);
                 }
             }
             Err(error) => return recording.end(Some(&error)),

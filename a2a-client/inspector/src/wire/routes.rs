@@ -13,7 +13,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::curl::curl;
+use super::curl::command as shell_command;
 use super::exchange::{Exchange, State as ExchangeState};
 use super::har;
 use super::log::{ExchangeLog, ExchangePage};
@@ -90,7 +90,7 @@ async fn command(
     Path(number): Path<String>,
 ) -> Result<Json<Value>, Problem> {
     let exchange = find(&log, &number)?;
-    Ok(Json(json!({"command": curl(&exchange)})))
+    Ok(Json(json!({"command": shell_command(&exchange)})))
 }
 
 async fn resend(

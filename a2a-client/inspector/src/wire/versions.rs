@@ -1,9 +1,12 @@
 //! One call in every protocol version and binding.
 
 use a2a_jsonrpc::Id;
+use a2a_transport::binding::grpc::{Code, Status};
 use a2a_transport::binding::{EventWriter, IncomingCall, OutgoingCall, write_call, write_reply};
+use a2a_transport::http::grpc::write_status;
 use a2a_transport::{Binding, Error, ResponseContext, sse};
 use a2a_types::ProtocolVersion;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde::Serialize;
 
 use super::answer::Answer;
@@ -33,25 +36,30 @@ enum Message {
         /// Path and query below the URL of the interface.
         path: String,
         headers: Vec<(String, String)>,
+        /// By gRPC, the JSON of the message.
         body: String,
     },
     Response {
         status: u16,
+        /// By gRPC, the trailers are among them.
         headers: Vec<(String, String)>,
+        /// By gRPC, the JSON of each message in a line, and that of the status if it is an error.
         body: String,
     },
     /// Reason why this form does not exist.
     Missing { error: String },
 }
 
-/// The forms, the oldest version first. HTTP+JSON came with 0.3.
-const FORMS: [(ProtocolVersion, Binding); 6] = [
+/// The forms, the oldest version first. HTTP+JSON and gRPC came with 0.3.
+const FORMS: [(ProtocolVersion, Binding); 8] = [
     (ProtocolVersion::V0_1, Binding::JsonRpc),
     (ProtocolVersion::V0_2, Binding::JsonRpc),
     (ProtocolVersion::V0_3, Binding::JsonRpc),
     (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V0_3, Binding::Grpc),
     (ProtocolVersion::V1_0, Binding::JsonRpc),
     (ProtocolVersion::V1_0, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::Grpc),
 ];
 
 impl Versions {
@@ -116,19 +124,18 @@ fn write(
 fn request(written: OutgoingCall, extensions: Option<&str>) -> Message {
     let envelope = &written.envelope;
     let media_type = media_type(envelope);
+    let is_grpc = envelope.binding == Binding::Grpc;
     let mut headers = Vec::new();
     let mut header = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
     if written.body.is_some() {
         header("content-type", media_type);
     }
-    header(
-        "accept",
-        match envelope.operation.is_stream() {
-            true => EVENT_STREAM,
-            false => media_type,
-        },
-    );
-    if envelope.protocol_version == ProtocolVersion::V1_0 {
+    match (is_grpc, envelope.operation.is_stream()) {
+        (true, _) => header("te", "trailers"),
+        (false, true) => header("accept", EVENT_STREAM),
+        (false, false) => header("accept", media_type),
+    }
+    if is_grpc || envelope.protocol_version == ProtocolVersion::V1_0 {
         header("a2a-version", envelope.protocol_version.version());
     }
     if let Some(uris) = extensions {
@@ -149,6 +156,7 @@ fn request(written: OutgoingCall, extensions: Option<&str>) -> Message {
 fn media_type(envelope: &ResponseContext) -> &'static str {
     match (envelope.protocol_version, envelope.binding) {
         (ProtocolVersion::V1_0, Binding::HttpJson) => "application/a2a+json",
+        (_, Binding::Grpc) => "application/grpc+proto",
         _ => "application/json",
     }
 }
@@ -162,6 +170,9 @@ fn text(json: Vec<u8>) -> String {
 
 impl Answer {
     fn write(&self, envelope: &ResponseContext) -> Message {
+        if envelope.binding == Binding::Grpc {
+            return self.write_grpc(envelope);
+        }
         let (status, media_type, body) = match self {
             Self::Once(outcome) => {
                 let reply = write_reply(envelope, outcome.clone());
@@ -196,14 +207,46 @@ impl Answer {
                 (200, EVENT_STREAM, text(blocks))
             }
         };
-        let headers = [(
-            http::header::CONTENT_TYPE,
-            http::HeaderValue::from_static(media_type),
-        )];
+        let headers = [(CONTENT_TYPE, HeaderValue::from_static(media_type))];
         Message::Response {
             status,
             headers: shown_headers(&headers.into_iter().collect()),
             body,
+        }
+    }
+
+    fn write_grpc(&self, envelope: &ResponseContext) -> Message {
+        let mut lines = Vec::new();
+        let error = match self {
+            Self::Once(outcome) => {
+                lines.push(write_reply(envelope, outcome.clone()).body);
+                outcome.is_err()
+            }
+            Self::Stream(events) => {
+                let mut writer = EventWriter::new(envelope);
+                for (_, event) in events {
+                    match event {
+                        Ok(event) => {
+                            lines.extend(writer.write(event).iter().map(|it| it.json().into()))
+                        }
+                        Err(error) => lines.push(writer.write_error(error.clone()).json().into()),
+                    }
+                }
+                events.last().is_some_and(|(_, event)| event.is_err())
+            }
+        };
+        let status = match lines.last().filter(|_| error) {
+            Some(status) => Status::read(status),
+            None => Status::new(Code::OK, ""),
+        };
+        let mut headers = HeaderMap::new();
+        let media_type = HeaderValue::from_static(media_type(envelope));
+        headers.insert(CONTENT_TYPE, media_type);
+        write_status(&status, &mut headers);
+        Message::Response {
+            status: 200,
+            headers: shown_headers(&headers),
+            body: text(lines.join(&b'\n')),
         }
     }
 }

@@ -8,6 +8,7 @@ mod chat;
 mod conformance;
 mod credentials;
 mod exchanges;
+mod grpc;
 mod guard;
 mod harness;
 mod proxy;

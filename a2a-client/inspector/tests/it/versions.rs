@@ -4,20 +4,26 @@ use std::collections::BTreeMap;
 
 use a2a_client::recorder::{Exchange, RecordedRequest, RecordedResponse};
 use a2a_conformance::recorded;
+use a2a_jsonrpc::Limits;
+use a2a_transport::Binding;
+use a2a_transport::binding::{EventReader, read_reply};
 use a2a_types::Request;
+use a2a_types::reading::Mode;
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::exchanges::exchange_of;
 use crate::harness::{Page, document, reference};
 
-const FORMS: [(&str, &str); 6] = [
+const FORMS: [(&str, &str); 8] = [
     ("0.1", "JSONRPC"),
     ("0.2", "JSONRPC"),
     ("0.3", "JSONRPC"),
     ("0.3", "HTTP+JSON"),
+    ("0.3", "GRPC"),
     ("1.0", "JSONRPC"),
     ("1.0", "HTTP+JSON"),
+    ("1.0", "GRPC"),
 ];
 
 fn headers(form: &Value) -> BTreeMap<String, String> {
@@ -49,6 +55,9 @@ fn read(request: &Value, response: &Value) -> Request {
         }),
         failure: None,
     };
+    if binding == "GRPC" {
+        return read_grpc(&exchange);
+    }
     let found = recorded::check(&exchange);
     // 0.1 names no conversation in its events, which ProtoJSON of 0.3 must.
     let repairs = found
@@ -67,6 +76,29 @@ fn read(request: &Value, response: &Value) -> Request {
         is_same || call.envelope.ambiguous || version == "0.2",
         "{version}: {call:?}"
     );
+    call.request
+}
+
+/// Reads both halves by gRPC, and returns the request.
+fn read_grpc(exchange: &Exchange) -> Request {
+    let call = exchange.request.read_call().unwrap();
+    assert_eq!(call.envelope.binding, Binding::Grpc);
+    assert!(call.repairs.is_empty(), "{:?}", call.repairs);
+    let response = exchange.response.as_ref().unwrap();
+    assert_eq!(response.status, 200);
+    assert_eq!(response.headers["content-type"], "application/grpc+proto");
+    assert_eq!(response.headers["grpc-status"], "0");
+    let limits = Limits::default();
+    let mut reader = EventReader::new(call.envelope.clone(), Mode::Lenient, limits);
+    for line in response.body.lines() {
+        match call.envelope.operation.is_stream() {
+            true => drop(reader.read(line.as_bytes()).unwrap()),
+            false => {
+                let (envelope, line) = (&call.envelope, line.as_bytes());
+                read_reply(envelope, StatusCode::OK, line, Mode::Lenient, &limits).unwrap();
+            }
+        }
+    }
     call.request
 }
 
@@ -98,8 +130,10 @@ async fn a_call_of_each_version_is_read_back_from_all() {
                     }
                     other => panic!("{other:?}"),
                 }
-                let is_stream = headers(response)["content-type"] == "text/event-stream";
-                assert_eq!(is_stream, streams, "{response}");
+                if request["binding"] != "GRPC" {
+                    let is_stream = headers(response)["content-type"] == "text/event-stream";
+                    assert_eq!(is_stream, streams, "{response}");
+                }
             }
         }
     }
@@ -119,7 +153,12 @@ async fn a_version_without_the_operation_says_so() {
             oldest["error"].as_str().unwrap().contains("0.1"),
             "{oldest}"
         );
-        assert!(versions[half][5]["body"].is_string());
+        let by_grpc = &versions[half][4];
+        assert!(
+            by_grpc["error"].as_str().unwrap().contains("0.3"),
+            "{by_grpc}"
+        );
+        assert!(versions[half][7]["body"].is_string());
     }
 }
 
