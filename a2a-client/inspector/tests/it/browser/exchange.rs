@@ -72,6 +72,40 @@ async fn a_stream_is_shown_with_its_headers_and_events() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_exchange_by_grpc_is_shown_as_json_with_its_status() {
+    browse(async |window| {
+        let settings = json!({"version": "1.0", "binding": "GRPC"});
+        let agent = window.page.connect(&reference().await, settings).await;
+        let agent = format!("/api/agents/{}", agent["id"].as_str().unwrap());
+        let request = "[data-view=exchange] [aria-label=Request]";
+        let response = "[data-view=exchange] [aria-label=Response]";
+
+        let number = exchange_of(&window.page, &agent, "chunks 3", true).await;
+        window.go(&format!("/wire/{number}")).await;
+        window
+            .see_text(&format!("{request} .json"), "message")
+            .await;
+        window.see_text(response, "messages").await;
+        window
+            .see_text(&format!("{response} [data-frame='1'] summary"), "\"1 \"")
+            .await;
+        window.click("[data-action=copy-curl]").await;
+        window
+            .see_text("[data-notice=plain]", "Copied as grpcurl")
+            .await;
+
+        let path = format!("{agent}/tasks/nope");
+        window.page.call("GET", &path, None).await.problem();
+        window.go(&format!("/wire/{}", number + 1)).await;
+        window.see_text(".detail-head", "NOT_FOUND").await;
+        let status = format!("{response} [data-grpc-status=NOT_FOUND]");
+        window.see_text(&status, "Task not found").await;
+        window.see_text(&status, "TASK_NOT_FOUND").await;
+    })
+    .await;
+}
+
 #[cfg(feature = "conformance")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_is_shown_in_four_versions_side_by_side() {
