@@ -345,6 +345,30 @@ fn an_agent_is_called_by_grpc() {
 }
 
 #[test]
+fn debug_shows_messages_of_grpc_as_json() {
+    let agent = Agent::named("reference");
+    let options = ["--transport", "GRPC", "--debug"];
+    let debug = |arguments: &[&str], code: i32, expected: &[&str]| {
+        check(&[arguments, &options[..]].concat(), code, expected)
+    };
+    let sent = r#"> {"message":{"messageId":"#;
+    let answer = r#"< {"task":{"id":"#;
+    let status = ["< grpc-status: 0", "< (OK)"];
+    let expected = [&[sent, answer][..], &status].concat();
+    debug(&["send", &agent.url, "echo hello"], 0, &expected);
+    let chunks = ["send", &*agent.url, "chunks a b", "--stream"];
+    debug(&chunks, 0, &[sent, r#"< {"artifactUpdate":"#]);
+    let expected = [
+        r#"> {"id":"nope"}"#,
+        "< grpc-status: 5",
+        "< (NOT_FOUND: Task not found)",
+        r#""reason":"TASK_NOT_FOUND""#,
+    ];
+    let get = ["task", "get", "nope", "--agent-card", &agent.url];
+    debug(&get, 1, &expected);
+}
+
+#[test]
 fn defaults_and_dangers_are_in_the_help() {
     let help = check(
         &["--help"],
