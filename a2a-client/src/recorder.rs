@@ -24,6 +24,9 @@ use crate::fault::causes;
 /// Omits the values of headers that are marked as sensitive, and values with a secret name: in headers, in queries
 /// ([`is_secret_name`](crate::credentials::is_secret_name)), and members of bodies like `access_token`, `credentials`
 /// and the `token` of a webhook. Whatever else is in a body is written.
+///
+/// By gRPC, a body is the JSON of its messages, each in a line, if all of them can be decoded; trailers are among the
+/// headers.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     directory: Arc<Path>,
@@ -132,9 +135,11 @@ impl WireObserver for Recorder {
             method: head.method.to_string(),
             url: shown_url(head),
             headers: recorded_headers(&head.headers),
-            body: shown_text(&String::from_utf8_lossy(body)).into_owned(),
+            body: body_text(Half::Request, head.uri.path(), &head.headers, body),
         };
         Box::new(Recording {
+            path: head.uri.path().to_owned(),
+            headers: HeaderMap::new(),
             file: self.directory.join(format!("{number:04}.json")),
             exchange: Exchange {
                 request,
@@ -149,6 +154,10 @@ impl WireObserver for Recorder {
 /// An exchange in progress.
 struct Recording {
     file: PathBuf,
+    /// Path of the request.
+    path: String,
+    /// Headers of the response.
+    headers: HeaderMap,
     exchange: Exchange,
     body: Vec<u8>,
     is_written: bool,
@@ -156,6 +165,7 @@ struct Recording {
 
 impl ResponseObserver for Recording {
     fn head(&mut self, head: &response::Parts) {
+        self.headers = head.headers.clone();
         self.exchange.response = Some(RecordedResponse {
             status: head.status.as_u16(),
             headers: recorded_headers(&head.headers),
@@ -172,6 +182,12 @@ impl ResponseObserver for Recording {
         }
     }
 
+    fn trailers(&mut self, trailers: &HeaderMap) {
+        if let Some(response) = &mut self.exchange.response {
+            response.headers.extend(recorded_headers(trailers));
+        }
+    }
+
     fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>) {
         if let Some(failure) = failure {
             self.exchange.failure = Some(causes(failure));
@@ -184,7 +200,7 @@ impl Recording {
     fn write(&mut self) {
         self.is_written = true;
         if let Some(response) = &mut self.exchange.response {
-            response.body = shown_text(&String::from_utf8_lossy(&self.body)).into_owned();
+            response.body = body_text(Half::Response, &self.path, &self.headers, &self.body);
         }
         let written = serde_json::to_vec_pretty(&self.exchange)
             .map_err(io::Error::other)
@@ -207,6 +223,47 @@ impl Drop for Recording {
             self.write();
         }
     }
+}
+
+/// Half of an exchange.
+#[derive(Clone, Copy)]
+enum Half {
+    Request,
+    Response,
+}
+
+/// Returns a body without secrets.
+fn body_text(half: Half, path: &str, headers: &HeaderMap, body: &[u8]) -> String {
+    let text = match messages(half, path, headers, body) {
+        Some(json) => json.into(),
+        None => String::from_utf8_lossy(body),
+    };
+    shown_text(&text).into_owned()
+}
+
+/// Returns the messages by gRPC as lines of JSON, if all can be decoded.
+#[cfg(feature = "grpc")]
+fn messages(half: Half, path: &str, headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    use a2a_transport::http::grpc::MessageDecoder;
+
+    let media_type = headers.get(http::header::CONTENT_TYPE)?.as_bytes();
+    if !media_type.starts_with(b"application/grpc") {
+        return None;
+    }
+    let decoder = match half {
+        Half::Request => MessageDecoder::of_requests(path, headers, MAX_RECORDED_BYTES),
+        Half::Response => MessageDecoder::of_responses(path, headers, MAX_RECORDED_BYTES),
+    };
+    let mut decoder = decoder?;
+    let messages = decoder.push(body).ok()?;
+    let lines = messages.into_iter().map(String::from_utf8);
+    let lines: Vec<_> = lines.collect::<Result<_, _>>().ok()?;
+    (decoder.buffered() == 0).then(|| lines.join("\n"))
+}
+
+#[cfg(not(feature = "grpc"))]
+fn messages(_: Half, _: &str, _: &HeaderMap, _: &[u8]) -> Option<String> {
+    None
 }
 
 /// Returns the path of a URL, without its query.
@@ -243,3 +300,31 @@ pub fn recorded_headers(headers: &HeaderMap) -> BTreeMap<String, String> {
 
 /// Bytes of a response that are recorded.
 const MAX_RECORDED_BYTES: usize = 32 << 20;
+
+#[cfg(all(test, feature = "grpc"))]
+mod tests {
+    use a2a_transport::http::grpc::frame_request;
+    use http::header::{CONTENT_TYPE, HeaderValue};
+
+    use super::*;
+
+    #[test]
+    fn messages_by_grpc_are_recorded_as_json() {
+        let path = "/lf.a2a.v1.A2AService/GetTask";
+        let frame = frame_request(path, br#"{"id":"t"}"#).unwrap();
+        let media_type = HeaderValue::from_static("application/grpc+proto");
+        let headers = [(CONTENT_TYPE, media_type)].into_iter().collect();
+        let body = |bytes: &[u8]| body_text(Half::Request, path, &headers, bytes);
+        let text = body(&frame);
+        assert_eq!(text, r#"{"id":"t"}"#);
+        let request = RecordedRequest {
+            method: "POST".to_owned(),
+            url: format!("http://h{path}"),
+            body: text,
+            ..RecordedRequest::default()
+        };
+        let call = request.read_call().unwrap();
+        assert_eq!(call.request.task_id().unwrap().as_str(), "t");
+        assert_eq!(body(&frame[..7]), String::from_utf8_lossy(&frame[..7]));
+    }
+}
