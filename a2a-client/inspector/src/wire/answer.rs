@@ -76,6 +76,7 @@ pub(super) fn deviations(exchange: &Exchange) -> Vec<Deviation> {
     answer.map(|answer| answer.repairs).unwrap_or_default()
 }
 
+/// Reads an answer by gRPC. The error in its status takes the place of an answer that is read once, and ends a stream.
 fn read_grpc(
     envelope: &ResponseContext,
     response: &Response,

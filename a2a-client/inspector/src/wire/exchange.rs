@@ -165,7 +165,7 @@ impl Exchange {
             request: self.request.recorded(),
             response: self.response.as_ref().map(|response| RecordedResponse {
                 status: response.status.as_u16(),
-                headers: recorded_headers(&response.headers),
+                headers: recorded_headers(&response.all_headers()),
                 body: response.shown_text().into_owned(),
             }),
             failure: self.failure.clone(),
@@ -297,6 +297,13 @@ impl Response {
         read_status(&self.trailers).or_else(|| read_status(&self.headers))
     }
 
+    /// Returns the headers and, after them, the trailers.
+    fn all_headers(&self) -> HeaderMap {
+        let mut all = self.headers.clone();
+        all.extend(self.trailers.clone());
+        all
+    }
+
     /// Returns the text of the body: by gRPC, the JSON of each message in a line.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         let messages = self.messages();
@@ -320,8 +327,8 @@ impl Response {
 
     fn message_frames(&self, messages: Messages) -> Vec<Frame> {
         let after = |message: &Message| {
-            let mut pieces = self.pieces.iter();
-            let last = pieces.find(|piece| piece.end >= message.place.end);
+            let is_before = |piece: &Piece| piece.end < message.place.end;
+            let last = self.pieces.get(self.pieces.partition_point(is_before));
             last.map_or(self.head_after, |piece| piece.after)
         };
         self.body.frames(messages, after)

@@ -217,7 +217,7 @@ impl Answer {
 
     fn write_grpc(&self, envelope: &ResponseContext) -> Message {
         let mut lines = Vec::new();
-        let error = match self {
+        let is_error = match self {
             Self::Once(outcome) => {
                 lines.push(write_reply(envelope, outcome.clone()).body);
                 outcome.is_err()
@@ -235,7 +235,7 @@ impl Answer {
                 events.last().is_some_and(|(_, event)| event.is_err())
             }
         };
-        let status = match lines.last().filter(|_| error) {
+        let status = match lines.last().filter(|_| is_error) {
             Some(status) => Status::read(status),
             None => Status::new(Code::OK, ""),
         };
