@@ -140,10 +140,10 @@ function drawRow(row, summary, scale) {
   row.title = failure ?? url;
   setText(parts.number, number);
   parts.dot.className = `dot ${toneOf(summary)}`;
-  setText(parts.code, errorOf(grpcStatus) ?? status ?? (state === "open" ? "…" : "failed"));
+  setText(parts.code, status ?? (state === "open" ? "…" : "failed"));
   setText(parts.method, method);
   setText(parts.name, operation ?? pathOf(url));
-  setText(parts.path, failure ?? (operation ? `${hostOf(url)}${pathOf(url)}` : hostOf(url)));
+  setText(parts.path, failure ?? errorOf(grpcStatus) ?? (operation ? `${hostOf(url)}${pathOf(url)}` : hostOf(url)));
   setText(parts.agent, proxy ? `proxy ${proxy}` : source === "resend" ? "resent" : agentName(agent));
   setText(parts.version, [version, SHORT_BINDING[binding] ?? binding].filter(Boolean).join(" "));
   setText(parts.sent, requestBytes ? bytes(requestBytes) : "");
