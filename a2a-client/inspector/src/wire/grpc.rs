@@ -53,7 +53,7 @@ impl Messages {
                 }
             }
         };
-        messages.rest = (start < body.len()).then(|| Message {
+        messages.rest = (start < body.len()).then_some(Message {
             place: start..body.len(),
             json: Err(problem),
         });

@@ -226,10 +226,8 @@ impl Answer {
                 let mut writer = EventWriter::new(envelope);
                 for (_, event) in events {
                     match event {
-                        Ok(event) => {
-                            lines.extend(writer.write(event).iter().map(|it| it.json().into()))
-                        }
-                        Err(error) => lines.push(writer.write_error(error.clone()).json().into()),
+                        Ok(event) => lines.extend(writer.write(event).iter().map(|it| it.json())),
+                        Err(error) => lines.push(writer.write_error(error.clone()).json()),
                     }
                 }
                 events.last().is_some_and(|(_, event)| event.is_err())
