@@ -1,4 +1,6 @@
-//! Shell commands that send a request again, with `curl`.
+//! Shell commands that send a request again, with `curl` or `grpcurl`.
+
+use http::Uri;
 
 use crate::terminal::is_unsafe;
 
@@ -65,6 +67,61 @@ impl CurlRequest<'_> {
         command
     }
 }
+
+/// A call by gRPC that a command makes again. The agent has to offer reflection, as agents of this project do.
+#[derive(Clone, Debug, Default)]
+pub struct GrpcurlRequest<'a> {
+    /// The URL, whose path is the method.
+    pub url: &'a str,
+    /// Names of headers, each with its header `name: value` as a word of the shell.
+    pub headers: Vec<(&'a str, String)>,
+    /// The message, as JSON.
+    pub message: &'a str,
+    /// Number of bytes of the request that are left out.
+    pub omitted: u64,
+}
+
+impl GrpcurlRequest<'_> {
+    /// Returns the command for a POSIX shell; for bash, if a word has control or invisible characters.
+    pub fn command(&self) -> String {
+        let mut command = String::from("grpcurl");
+        let uri = self.url.parse::<Uri>().unwrap_or_default();
+        let port = match uri.scheme_str() {
+            Some("https") => 443,
+            _ => {
+                command += " -plaintext";
+                80
+            }
+        };
+        for (name, word) in &self.headers {
+            if !COMPUTED_BY_GRPCURL.contains(name) {
+                command += &format!(" -H {word}");
+            }
+        }
+        if !self.message.is_empty() {
+            command += &format!(" -d {}", quoted(self.message));
+        }
+        let port = uri.port_u16().unwrap_or(port);
+        let address = quoted(&format!("{}:{port}", uri.host().unwrap_or_default()));
+        let method = quoted(uri.path().trim_start_matches('/'));
+        command += &format!(" {address} {method}");
+        if self.omitted > 0 {
+            command += &format!("  # {} bytes of the body are left out", self.omitted);
+        }
+        command
+    }
+}
+
+/// Headers that grpcurl sets itself.
+const COMPUTED_BY_GRPCURL: [&str; 7] = [
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-timeout",
+    "host",
+    "te",
+    "user-agent",
+];
 
 /// Headers that curl sets itself.
 const COMPUTED: [&str; 3] = ["connection", "content-length", "transfer-encoding"];

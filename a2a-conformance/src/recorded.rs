@@ -4,7 +4,7 @@ use a2a_client::recorder::{Exchange, RecordedResponse};
 use a2a_jsonrpc::Limits;
 use a2a_transport::binding::{EventReader, read_reply};
 use a2a_transport::sse::{Bounds, Decoder};
-use a2a_transport::{Error, ResponseContext};
+use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::ProtocolVersion;
 use a2a_types::reading::{Deviation, Mode};
 use http::StatusCode;
@@ -68,6 +68,9 @@ pub fn check(exchange: &Exchange) -> ExchangeFindings {
     found.note_repairs("request", &question.repairs);
     match response {
         None => found.problems.push("no answer".to_owned()),
+        Some(response) if envelope.binding == Binding::Grpc => {
+            found.read_grpc(envelope, response);
+        }
         Some(response) if is_stream(response) => found.follow(envelope, response),
         Some(response) => found.read(&envelope, response),
     }
@@ -126,6 +129,22 @@ impl ExchangeFindings {
         }
     }
 
+    /// Reads an answer by gRPC, whose messages are JSON in the recording, each in a line.
+    fn read_grpc(&mut self, envelope: ResponseContext, response: &RecordedResponse) {
+        match response.headers.get("grpc-status").map(String::as_str) {
+            _ if response.status != 200 => return self.problems.push(status(response)),
+            None => self.problems.push("answer: no `grpc-status`".to_owned()),
+            Some("0") => {}
+            // An error is an answer, too.
+            Some(_) => return,
+        }
+        if !envelope.operation.is_stream() {
+            return self.read(&envelope, response);
+        }
+        let lines = response.body.lines().map(str::as_bytes);
+        self.follow_events(envelope, lines);
+    }
+
     fn follow(&mut self, envelope: ResponseContext, response: &RecordedResponse) {
         let mut decoder = Decoder::new(Bounds::default());
         let decoded = decoder.push(response.body.as_bytes());
@@ -137,11 +156,20 @@ impl ExchangeFindings {
             Ok(events) => events,
             Err(error) => return self.problems.push(format!("stream: {error}")),
         };
+        let events = events.iter().map(|event| &event.data[..]);
+        self.follow_events(envelope, events);
+    }
+
+    fn follow_events<'e>(
+        &mut self,
+        envelope: ResponseContext,
+        events: impl Iterator<Item = &'e [u8]>,
+    ) {
         let mut reader = EventReader::new(envelope, Mode::Lenient, Limits::default());
-        for (number, event) in events.iter().enumerate() {
+        for (number, event) in events.enumerate() {
             self.events += 1;
             let place = format!("event {}", number + 1);
-            match reader.read(&event.data) {
+            match reader.read(event) {
                 Ok(read) => self.note_repairs(&place, &read.repairs),
                 Err(Error::Agent(_)) => {}
                 Err(error) => self.problems.push(format!("{place}: {error}")),

@@ -1,6 +1,6 @@
-//! Shell command that repeats an exchange.
+//! Shell command that repeats an exchange, with curl or grpcurl.
 
-use a2a_client::curl::{CurlRequest, header};
+use a2a_client::curl::{CurlRequest, GrpcurlRequest, header, quoted};
 
 use crate::record::{Evidence, HttpMessage};
 
@@ -19,6 +19,22 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
         .strip_prefix("http://")
         .or_else(|| url.strip_prefix("https://"))?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_grpc = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("content-type") && value.starts_with("application/grpc")
+    };
+    if headers.iter().any(is_grpc) {
+        let headers = headers.iter().map(|(name, value)| {
+            let word = quoted(&format!("{name}: {value}"));
+            (name.as_str(), word)
+        });
+        let request = GrpcurlRequest {
+            url,
+            headers: headers.collect(),
+            message: body,
+            omitted: *left_out as u64,
+        };
+        return Some(request.command());
+    }
     let headers = headers
         .iter()
         .filter(|(name, value)| !name.eq_ignore_ascii_case("host") || value != authority);
@@ -62,6 +78,13 @@ mod tests {
         check("GET http://h:1/", &[("Host", "other")], expected);
         let expected = Some("curl -sSi http://h:1/");
         check("GET http://h:1/", &[("Host", "h:1")], expected);
+    }
+
+    #[test]
+    fn call_by_grpc_is_a_command_of_grpcurl() {
+        let headers = [("content-type", "application/grpc"), ("a2a-version", "1.0")];
+        let expected = "grpcurl -plaintext -H 'a2a-version: 1.0' h:1 s.S/M";
+        check("POST http://h:1/s.S/M", &headers, Some(expected));
     }
 
     #[test]

@@ -23,8 +23,10 @@ async fn exchanges_of_client_and_server_conform() {
         (ProtocolVersion::V0_2, Binding::JsonRpc),
         (ProtocolVersion::V0_3, Binding::JsonRpc),
         (ProtocolVersion::V0_3, Binding::HttpJson),
+        (ProtocolVersion::V0_3, Binding::Grpc),
         (ProtocolVersion::V1_0, Binding::JsonRpc),
         (ProtocolVersion::V1_0, Binding::HttpJson),
+        (ProtocolVersion::V1_0, Binding::Grpc),
     ];
     for (protocol_version, binding) in versions {
         let recorder = Arc::new(Recorder::into(directory.path()).unwrap());
@@ -54,10 +56,10 @@ async fn exchanges_of_client_and_server_conform() {
         *operations.entry(found.operation.unwrap()).or_insert(0) += 1;
     }
     let expected = [
-        ("GetAgentCard", 6),
-        ("GetTask", 12),
-        ("SendMessage", 6),
-        ("SendStreamingMessage", 6),
+        ("GetAgentCard", 8),
+        ("GetTask", 16),
+        ("SendMessage", 8),
+        ("SendStreamingMessage", 8),
     ];
     assert_eq!(operations, expected.into());
 
@@ -68,7 +70,7 @@ async fn exchanges_of_client_and_server_conform() {
         .output()
         .unwrap();
     let text = String::from_utf8(replayed.stdout).unwrap();
-    assert!(text.contains("30 of 30 exchanges green"), "{text}");
+    assert!(text.contains("40 of 40 exchanges green"), "{text}");
     assert_eq!(replayed.status.code(), Some(0));
 
     // The inspector exports a list.
@@ -83,8 +85,8 @@ async fn exchanges_of_client_and_server_conform() {
     std::fs::write(list.path(), format!("[{}]", texts.join(","))).unwrap();
     let replayed = program().arg("replay").arg(list.path()).output().unwrap();
     let text = String::from_utf8(replayed.stdout).unwrap();
-    assert!(text.contains("#30 "), "{text}");
-    assert!(text.contains("30 of 30 exchanges green"), "{text}");
+    assert!(text.contains("#40 "), "{text}");
+    assert!(text.contains("40 of 40 exchanges green"), "{text}");
 
     std::fs::write(directory.path().join("9999.json"), "{}").unwrap();
     let replayed = program()

@@ -323,11 +323,11 @@ fn options(agent: &ConnectedAgent, wanted: &Wanted) -> Result<Options, Problem> 
         known.map_err(|error| Problem::bad_request(format!("`versions`: {error}")))
     });
     let bindings = wanted.bindings.iter().map(|name| {
-        let all = [Binding::JsonRpc, Binding::HttpJson];
+        let all = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
         let known = all.into_iter().find(|binding| binding.as_str() == name);
         known.ok_or_else(|| {
             Problem::bad_request(format!(
-                "`bindings`: expected JSONRPC or HTTP+JSON, found {name:?}"
+                "`bindings`: expected JSONRPC, HTTP+JSON or GRPC, found {name:?}"
             ))
         })
     });

@@ -1,9 +1,9 @@
 //! Shell command that sends a request again.
 
 use a2a_client::credentials::shown_header;
-use a2a_client::curl::{self, CurlRequest, quoted};
+use a2a_client::curl::{self, CurlRequest, GrpcurlRequest, quoted};
 use http::header::HOST;
-use http::{HeaderName, HeaderValue, Uri};
+use http::{HeaderName, HeaderValue};
 
 use super::exchange::{Exchange, MASK, Request, Response, is_secret};
 use super::grpc::Messages;
@@ -18,50 +18,22 @@ pub(crate) fn command(exchange: &Exchange) -> String {
 }
 
 fn grpcurl(request: &Request, messages: &Messages) -> String {
-    let mut command = String::from("grpcurl");
-    let uri = request.shown_url.parse::<Uri>().unwrap_or_default();
-    let port = match uri.scheme_str() {
-        Some("https") => 443,
-        _ => {
-            command += " -plaintext";
-            80
-        }
-    };
-    for (name, value) in &request.headers {
-        if *name != HOST && !COMPUTED.contains(&name.as_str()) {
-            let word = match value.is_empty() {
-                true => quoted(&format!("{name}:")),
-                false => header(name, value),
-            };
-            command += &format!(" -H {word}");
-        }
-    }
-    let json = request.shown_text();
-    if !json.is_empty() {
-        command += &format!(" -d {}", quoted(&json));
-    }
-    let port = uri.port_u16().unwrap_or(port);
-    let host = uri.host().unwrap_or_default();
-    let method = uri.path().trim_start_matches('/');
-    let address = quoted(&format!("{host}:{port}"));
-    command += &format!(" {address} {}", quoted(method));
+    let headers = request.headers.iter().map(|(name, value)| {
+        let word = match value.is_empty() {
+            true => quoted(&format!("{name}:")),
+            false => header(name, value),
+        };
+        (name.as_str(), word)
+    });
     let undecoded: usize = messages.undecoded().map(|(place, _)| place.len()).sum();
-    let omitted = request.body.omitted() + undecoded as u64;
-    if omitted > 0 {
-        command += &format!("  # {omitted} bytes of the body are left out");
-    }
-    command
+    let request = GrpcurlRequest {
+        url: &request.shown_url,
+        headers: headers.collect(),
+        message: &request.shown_text(),
+        omitted: request.body.omitted() + undecoded as u64,
+    };
+    request.command()
 }
-
-/// Headers that grpcurl sets itself.
-const COMPUTED: [&str; 6] = [
-    "content-type",
-    "grpc-accept-encoding",
-    "grpc-encoding",
-    "grpc-timeout",
-    "te",
-    "user-agent",
-];
 
 fn curl(exchange: &Exchange) -> String {
     let request = &exchange.request;
