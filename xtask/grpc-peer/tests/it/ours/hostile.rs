@@ -16,7 +16,7 @@ use crate::v1_0::{cancel, send};
 const SUBSCRIBE: &str = "/lf.a2a.v1.A2AService/SubscribeToTask";
 
 /// Checks that a new connection is answered.
-async fn check_answers(url: &str) {
+pub(super) async fn check_answers(url: &str) {
     let mut client = grpc_peer::plain(url).await.unwrap().v1_0();
     send(&mut client, SendMessageRequest::text("echo")).await;
 }

@@ -2,6 +2,8 @@
 
 mod authentication;
 mod client;
+#[cfg(target_os = "linux")]
+mod floods;
 mod frames;
 mod hostile;
 mod metadata;
