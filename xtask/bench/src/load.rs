@@ -44,10 +44,14 @@ impl Latencies {
     }
 }
 
-/// A caller that sends its next request when the last was answered.
+/// A caller that sends its next request when an earlier one was answered.
 pub(crate) trait Caller: Send + 'static {
-    /// Sends one request, and waits for the whole answer. Errors: it has no result.
-    fn ask(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
+    /// Sends as many requests as may be open at once, waits for a whole answer, and adds the time of each answer that
+    /// came. Errors: an answer has no result.
+    fn ask(
+        &mut self,
+        times: &mut Vec<Duration>,
+    ) -> impl Future<Output = Result<(), Failure>> + Send;
 }
 
 /// Runs all callers for the period.
@@ -61,9 +65,7 @@ pub(crate) async fn drive(
         asking.spawn(async move {
             let mut times = Vec::with_capacity(64 * 1024);
             loop {
-                let asked = Instant::now();
-                caller.ask().await?;
-                times.push(asked.elapsed());
+                caller.ask(&mut times).await?;
                 if begun.elapsed() >= period {
                     return Ok::<_, Failure>(times);
                 }
@@ -96,8 +98,11 @@ pub(crate) struct ConnectionCaller<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Caller for ConnectionCaller<S> {
-    async fn ask(&mut self) -> Result<(), Failure> {
-        self.connection.ask(self.order.next()).await.map(drop)
+    async fn ask(&mut self, times: &mut Vec<Duration>) -> Result<(), Failure> {
+        let asked = Instant::now();
+        self.connection.ask(self.order.next()).await?;
+        times.push(asked.elapsed());
+        Ok(())
     }
 }
 

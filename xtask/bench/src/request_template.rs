@@ -49,7 +49,7 @@ impl RequestKind {
     }
 }
 
-/// A request of HTTP/1.1.
+/// A request of HTTP/1.1, or the body of one.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestTemplate {
     bytes: Vec<u8>,
@@ -61,12 +61,18 @@ impl RequestTemplate {
     /// Asks for something new; the id is another one each time.
     pub(crate) fn new(ask: RequestKind, address: SocketAddr, text: &str) -> Self {
         let order = Self::with_id(ask, address, FIRST_ID, text);
-        let whole = String::from_utf8_lossy(&order.bytes);
-        let start = whole.find(FIRST_ID).map(|at| at + FIRST_ID.len() - DIGITS);
-        let slot = start
-            .filter(|_| !ask.is_about_a_task())
-            .map(|start| start..start + DIGITS);
-        Self { slot, ..order }
+        match ask.is_about_a_task() {
+            true => order,
+            false => Self::with_new_ids(order.bytes),
+        }
+    }
+
+    /// Sends these bytes, in which [`FIRST_ID`] is replaced by another id each time.
+    pub(crate) fn with_new_ids(bytes: Vec<u8>) -> Self {
+        let start = memchr::memmem::find(&bytes, FIRST_ID.as_bytes());
+        let start = start.map(|at| at + FIRST_ID.len() - DIGITS);
+        let slot = start.map(|start| start..start + DIGITS);
+        Self { bytes, slot }
     }
 
     /// Asks for the same each time.
@@ -105,7 +111,7 @@ pub(crate) fn next_id() -> String {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The id of a message, as long as the ids that clients make.
-const FIRST_ID: &str = "5d2fd1e4-8c53-4b40-9bd7-000000000000";
+pub(crate) const FIRST_ID: &str = "5d2fd1e4-8c53-4b40-9bd7-000000000000";
 
 /// Number of its digits that change.
 const DIGITS: usize = 12;

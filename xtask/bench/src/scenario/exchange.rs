@@ -5,6 +5,7 @@ use super::plan::Plan;
 use crate::load::{Caller, Latencies};
 use crate::machine::Failure;
 use crate::measurement::{Bound, Column, Measurement};
+use crate::multiplexed::MultiplexedCall;
 use crate::process::Process;
 use crate::request_template::{RequestKind, RequestTemplate};
 use crate::{load, multiplexed};
@@ -86,7 +87,7 @@ async fn cold(plan: &Plan) -> Result<Measurement, Failure> {
 }
 
 /// Returns the requests of callers, one for each connection.
-async fn orders(
+pub(super) async fn orders(
     server: &MeasuredServer,
     process: &Process,
     connections: usize,
@@ -177,8 +178,9 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
         &COLUMNS,
         &servers_to_measure,
         async |server, process| {
-            let address = process.address();
-            let callers = || multiplexed::callers(address, 4, MAX_CONNECTIONS, &server.text);
+            let call =
+                MultiplexedCall::json_rpc(process.address(), RequestKind::Send, &server.text);
+            let callers = || multiplexed::callers(&call, 4, MAX_CONNECTIONS / 4);
             measured(plan, process, callers).await
         },
     );
@@ -300,7 +302,7 @@ async fn requests(
 }
 
 /// Returns the figures of a server under load, in the order of the columns.
-async fn measured<C: Caller>(
+pub(super) async fn measured<C: Caller>(
     plan: &Plan,
     process: &Process,
     callers: impl AsyncFn() -> Result<Vec<C>, Failure>,
@@ -325,7 +327,7 @@ async fn observed<C: Caller>(
 }
 
 #[rustfmt::skip]
-const COLUMNS: [Column; 4] = [
+pub(super) const COLUMNS: [Column; 4] = [
     Column { name: "rate", unit: "requests/s" },
     Column { name: "p50", unit: "µs" },
     Column { name: "p99", unit: "µs" },

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod exchange;
+mod grpc;
 mod memory;
 mod plan;
 mod streams;
@@ -47,6 +48,12 @@ pub(crate) enum Scenario {
     Crowd,
     /// Memory left by a million sends.
     Memory,
+    /// Sends by gRPC, compared with a server that tonic has generated.
+    Grpc,
+    /// Streams of 10,000 chunks by gRPC, compared in the same way.
+    GrpcChunks,
+    /// 10,000 streams of gRPC on which nothing happens, compared in the same way.
+    GrpcIdle,
 }
 
 impl Scenario {
@@ -67,6 +74,9 @@ impl Scenario {
             Self::Idle => streams::idle(plan).await,
             Self::Crowd => streams::crowd(plan).await,
             Self::Memory => memory::memory(plan).await,
+            Self::Grpc => grpc::send(plan).await,
+            Self::GrpcChunks => grpc::chunks(plan).await,
+            Self::GrpcIdle => grpc::idle(plan).await,
         }
     }
 }

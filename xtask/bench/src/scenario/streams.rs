@@ -111,7 +111,9 @@ async fn told(
 fn is_whole(server: &MeasuredServer, answer: &[u8], chunks: usize) -> Result<(), Failure> {
     let arrived = match server.settings.kind {
         // It knows no streams.
-        ServerKind::Floor | ServerKind::Ours => memmem::find_iter(answer, CHUNK).count(),
+        ServerKind::Floor | ServerKind::Ours | ServerKind::Tonic => {
+            memmem::find_iter(answer, CHUNK).count()
+        }
         ServerKind::Ceiling => events(answer).min(chunks),
     };
     match arrived == chunks {
@@ -276,7 +278,7 @@ const CROWD: usize = 100;
 const MIN_EVENTS: usize = 2000;
 
 #[rustfmt::skip]
-const CHUNK_COLUMNS: [Column; 4] = [
+pub(super) const CHUNK_COLUMNS: [Column; 4] = [
     Column { name: "rate", unit: "chunks/s" },
     Column { name: "first", unit: "µs to the first event" },
     Column { name: "whole", unit: "ms to the last chunk" },
@@ -284,7 +286,7 @@ const CHUNK_COLUMNS: [Column; 4] = [
 ];
 
 #[rustfmt::skip]
-const IDLE_COLUMNS: [Column; 2] = [
+pub(super) const IDLE_COLUMNS: [Column; 2] = [
     Column { name: "memory", unit: "KB of the server for each stream" },
     Column { name: "CPU", unit: "µs of the server to begin each" },
 ];

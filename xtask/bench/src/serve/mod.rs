@@ -5,6 +5,7 @@ mod ceiling;
 mod floor;
 mod ours;
 mod settings;
+mod tonic;
 
 pub(crate) use self::agent::{CHUNK, TOKENS_PER_SECOND};
 pub(crate) use self::settings::{Pace, ServerKind, Settings, cores_argument};
@@ -23,6 +24,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
             ServerKind::Ceiling => ceiling::serve(settings).await,
             ServerKind::Floor => floor::serve().await,
             ServerKind::Ours => ours::serve(settings).await,
+            ServerKind::Tonic => tonic::serve().await,
         }
     })
 }

@@ -47,6 +47,8 @@ pub(crate) enum ServerKind {
     Floor,
     /// Our server, with an agent that echoes the message.
     Ours,
+    /// A server of gRPC that tonic has generated, with an agent of the same behaviour.
+    Tonic,
 }
 
 /// Way in which hyper alone produces its events.
@@ -84,6 +86,7 @@ impl Settings {
             ServerKind::Ceiling => "ceiling",
             ServerKind::Floor => "floor",
             ServerKind::Ours => "ours",
+            ServerKind::Tonic => "tonic",
         };
         let mut arguments = vec![
             format!("--who={kind}"),
