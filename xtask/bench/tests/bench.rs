@@ -72,3 +72,15 @@ fn loads_of_streams_have_figures() {
         ],
     );
 }
+
+#[test]
+fn loads_of_grpc_have_figures() {
+    check(
+        "grpc grpc-chunks",
+        &[
+            "send by gRPC, 2 connections",
+            "send by gRPC, 4 connections, 16 at once on each",
+            "a stream of 10000 chunks by gRPC",
+        ],
+    );
+}
