@@ -151,8 +151,8 @@ fn write_message(
         )));
     }
     let mut found = Vec::new();
-    // Field of each group that counts, and the number of occurrences before it.
-    let mut chosen: HashMap<u8, (usize, usize)> = HashMap::new();
+    // Each group, its field that counts, and the number of occurrences before that.
+    let mut chosen: Vec<(u8, usize, usize)> = Vec::new();
     let mut fields = Fields { rest: message };
     while let Some((number, value)) = fields.next()? {
         let by_number = |field: &Field| field.number.cmp(&number);
@@ -160,9 +160,11 @@ fn write_message(
             continue;
         };
         if let Rule::OneOf(group) = message_type.fields[field].rule {
-            let place = chosen.entry(group).or_insert((field, found.len()));
-            if place.0 != field {
-                *place = (field, found.len());
+            let choice = (group, field, found.len());
+            match chosen.iter_mut().find(|(of, ..)| *of == group) {
+                None => chosen.push(choice),
+                Some((_, earlier, _)) if *earlier == field => {}
+                Some(other) => *other = choice,
             }
         }
         found.push(Occurrence { field, value });
@@ -171,20 +173,19 @@ fn write_message(
         let Rule::OneOf(group) = message_type.fields[occurrence.field].rule else {
             return true;
         };
-        chosen
-            .get(&group)
-            .is_none_or(|(field, from)| *field == occurrence.field && *from <= index)
+        let choice = chosen.iter().find(|(of, ..)| *of == group);
+        choice.is_none_or(|(_, field, from)| *field == occurrence.field && *from <= index)
     };
-    let mut kept = Vec::with_capacity(found.len());
-    for (index, occurrence) in found.into_iter().enumerate() {
-        if counts(index, &occurrence) {
-            kept.push(occurrence);
-        } else {
-            let kind = message_type.fields[occurrence.field].kind;
-            check(kind, occurrence.value, depth)?;
-        }
+    let mut indices = 0..;
+    let overridden = found.extract_if(.., |occurrence| {
+        indices
+            .next()
+            .is_some_and(|index| !counts(index, occurrence))
+    });
+    for occurrence in overridden {
+        let kind = message_type.fields[occurrence.field].kind;
+        check(kind, occurrence.value, depth)?;
     }
-    let mut found = kept;
     // Stable: the occurrences of a field keep their order.
     found.sort_by_key(|occurrence| occurrence.field);
     json.push(b'{');

@@ -459,9 +459,14 @@ fn write_with_length<T, E>(
     out.push(0);
     let written = write(out)?;
     let length = out.len() - begin - 1;
-    let mut prefix = Vec::new();
-    write_varint(length as u64, &mut prefix);
-    out.splice(begin..=begin, prefix);
+    match u8::try_from(length) {
+        Ok(short @ ..0x80) => out[begin] = short,
+        _ => {
+            let mut prefix = Vec::new();
+            write_varint(length as u64, &mut prefix);
+            out.splice(begin..=begin, prefix);
+        }
+    }
     Ok(written)
 }
 

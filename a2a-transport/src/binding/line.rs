@@ -66,7 +66,8 @@ impl<'a> Line<'a> {
 
     /// Returns the JSON, without line breaks.
     pub fn json(&self) -> Vec<u8> {
-        let mut json = Vec::new();
+        // Enough for most events: to grow piece by piece takes longer than to write them.
+        let mut json = Vec::with_capacity(512);
         self.write(&mut json);
         json
     }
