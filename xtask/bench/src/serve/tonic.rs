@@ -238,7 +238,6 @@ impl Tasks {
 }
 
 /// Returns the text of a message, and its new task.
-#[expect(clippy::result_large_err, reason = "the type of errors is tonic's")]
 fn begin(request: Request<SendMessageRequest>) -> Result<(String, Task), Status> {
     let message = request.into_inner().message;
     let mut message: Message = message.ok_or_else(|| Status::invalid_argument("no message"))?;
@@ -281,7 +280,6 @@ async fn send(events: &Events, event: Event) {
     drop(events.send(Ok(response)).await);
 }
 
-#[expect(clippy::result_large_err, reason = "the type of errors is tonic's")]
 fn not_measured<T>() -> Result<Response<T>, Status> {
     Err(Status::unimplemented("it is not measured"))
 }
