@@ -279,7 +279,7 @@ async fn streams_of_a_connection_without_a_window_are_reset() {
 const CALM: Outcome = Outcome::GoAway(11);
 
 /// Connections that flood at once, and the bytes of one write.
-const CONNECTIONS: usize = 20;
+const CONNECTIONS: usize = 8;
 const BYTES: usize = 1 << 16;
 
 /// Streams of a connection that grants no window.
