@@ -252,6 +252,7 @@ async fn task_that_ended_before_it_was_followed_is_not_held_against_an_agent() {
     let stand = stand.await.unwrap();
     let mut options = of_1_0(&stand, &["stream.subscribe-goes-on"]);
     options.protocol_versions.clear();
+    options.bindings = vec![Binding::JsonRpc, Binding::HttpJson];
     let run = run(&options, |_, _| {}).await.unwrap();
     assert_eq!(run.checks.len(), 6);
     for result in run.checks {

@@ -304,8 +304,8 @@ async fn every_check_can_fail() {
         failed.extend(unmet(is, DeclaredFeatures::Particular).await);
     }
     // None of these fetches files, begins a task that takes webhooks, has an issuer of tokens, repeats
-    // credentials, signs what it sends to webhooks, or is behind TLS. The suite's self-test proves that these
-    // are caught.
+    // credentials, signs what it sends to webhooks, speaks gRPC, or is behind TLS. The suite's self-test proves that
+    // these are caught.
     for bug in [
         Bug::FetchesFiles,
         Bug::WebhookHasOtherUrl,
@@ -314,6 +314,11 @@ async fn every_check_can_fail() {
         Bug::UnpublishedSigningKey,
         Bug::AcceptsOldTls,
         Bug::NoStrictTransportSecurity,
+        Bug::GrpcServesUnknownMethod,
+        Bug::GrpcAcceptsMalformed,
+        Bug::GrpcRefusesUnknownField,
+        Bug::GrpcRenamesArtifacts,
+        Bug::GrpcAdmitsWrongCredentials,
     ] {
         failed.extend(bug.mutant().caught_by.iter().cloned());
     }
