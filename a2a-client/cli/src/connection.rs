@@ -15,8 +15,8 @@ use crate::show::note;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
 pub(crate) struct ConnectionOptions {
-    /// Prefer this binding: `JSONRPC` or `HTTP+JSON`; may be repeated, the most preferred first. Default: the order of the
-    /// card.
+    /// Prefer this binding: `JSONRPC`, `HTTP+JSON` or `GRPC`; may be repeated, the most preferred first. Default: the
+    /// order of the card.
     #[arg(long = "transport", value_name = "BINDING", value_parser = read_binding)]
     pub(crate) transports: Vec<Binding>,
     /// Speak this protocol version: 1.0, or 0.3, 0.2 and 0.1 for agents of that time; `auto` takes the first that the card

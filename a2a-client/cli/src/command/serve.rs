@@ -34,7 +34,8 @@ use crate::tls::{TlsArgs, reload_on_hangup};
 /// Agent to serve, and its address.
 #[derive(Args)]
 #[command(after_help = "\
-The agent speaks all protocol versions at once: 0.1, 0.2, 0.3 and 1.0, over JSON-RPC and HTTP+JSON.
+The agent speaks all protocol versions at once: 0.1, 0.2, 0.3 and 1.0 by JSON-RPC, 0.3 and 1.0 by HTTP+JSON and
+by gRPC.
 
 Examples:
   a2a serve joke
