@@ -47,6 +47,11 @@ fn known_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TaskState, 
         Value::String(text) => {
             Ok(TaskState::from_text(&text).unwrap_or_else(|| older_state(&text)))
         }
+        // By gRPC a state that has no name here is a number.
+        Value::Number(number) if number.is_i64() => {
+            let state = number.as_i64().and_then(TaskState::from_number);
+            Ok(state.unwrap_or(TaskState::Unspecified))
+        }
         other => TaskState::deserialize(other).map_err(D::Error::custom),
     }
 }
@@ -242,6 +247,22 @@ impl Task {
 mod tests {
     use super::*;
     use crate::Event;
+
+    #[test]
+    fn an_unknown_state_is_read_as_unspecified() {
+        for (state, expected) in [
+            (
+                serde_json::json!("TASK_STATE_PONDERING"),
+                TaskState::Unspecified,
+            ),
+            (serde_json::json!(99), TaskState::Unspecified),
+            (serde_json::json!(2), TaskState::Working),
+        ] {
+            let status = serde_json::json!({ "state": state });
+            let read: TaskStatus = serde_json::from_value(status).unwrap();
+            assert_eq!(read.state, expected, "{state}");
+        }
+    }
 
     /// Servers keep a few of these for every task, and pass them on.
     #[test]

@@ -224,7 +224,15 @@ pub fn read_reply(
     limits: &Limits,
 ) -> Result<WithRepairs<Response>, Error> {
     if status.is_success() {
-        return rest::read_reply(envelope, status, body, mode, limits);
+        let mut read = rest::read_reply(envelope, status, body, mode, limits)?;
+        if envelope.protocol_version == ProtocolVersion::V0_3
+            && let Response::GetExtendedAgentCard(card) = &mut read.value
+        {
+            // 0.3 does not write what is false.
+            card.capabilities.streaming.get_or_insert(false);
+            card.capabilities.push_notifications.get_or_insert(false);
+        }
+        return Ok(read);
     }
     Err(match serde_json::from_slice::<Status>(body) {
         Ok(answer) => answer.into_error(),
