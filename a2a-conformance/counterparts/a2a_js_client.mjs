@@ -259,7 +259,7 @@ async function obey(ask) {
   const tell = (report) => process.stdout.write(`${JSON.stringify({ id: ask.id, ...report })}\n`);
   const patience = new Patience(ask.patience_ms);
   try {
-    if (Object.keys(ask).some((name) => !KNOWN.has(name)) || !['0.3', '1.0'].includes(ask.protocol_version)) {
+    if (ask.binding === 'GRPC' || Object.keys(ask).some((name) => !KNOWN.has(name)) || !['0.3', '1.0'].includes(ask.protocol_version)) {
       throw new Failure('UNIMPLEMENTED');
     }
     const run = execute(ask, patience);

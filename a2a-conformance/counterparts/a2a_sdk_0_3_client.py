@@ -283,7 +283,7 @@ async def main():
             print(json.dumps({"id": ask["id"], **said}), flush=True)
 
         try:
-            if ask.keys() - MEMBERS or ask.get("protocol_version", "0.3") != "0.3":
+            if ask.keys() - MEMBERS or ask.get("binding") == "GRPC" or ask.get("protocol_version", "0.3") != "0.3":
                 raise Unimplemented
             if not session or session.url != ask["url"]:
                 session = Session(ask)

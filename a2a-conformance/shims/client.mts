@@ -167,7 +167,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     const shown = Object.keys(ask.credentials ?? {});
     const known = Object.keys(ask).every((name) => KNOWN.includes(name)) && shown.every((name) => name === "bearer");
-    if (!METHODS[ask.op] || !known) {
+    if (!METHODS[ask.op] || !known || ask.binding === "GRPC") {
       tell({ error: { kind: "UNIMPLEMENTED", message: "not in this example" } });
     } else if (ask.op === "stream" || ask.op === "subscribe") {
       await follow(ask, tell);

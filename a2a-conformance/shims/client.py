@@ -63,7 +63,7 @@ def main(operations):
         ask = json.loads(line)
         def tell(**said): print(json.dumps({"id": ask["id"], **said}), flush=True)
         try:
-            if ask["op"] not in operations or ask.keys() - KNOWN: raise Failure("UNIMPLEMENTED", "not in this example")
+            if ask["op"] not in operations or ask["binding"] == "GRPC" or ask.keys() - KNOWN: raise Failure("UNIMPLEMENTED", "not in this example")
             operations[ask["op"]](ask, tell)
         except Failure as failure: tell(error=dict(zip(("kind", "message"), failure.args)))
         except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:

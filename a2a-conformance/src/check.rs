@@ -137,9 +137,7 @@ fn parse_case(mut case: Map<String, Value>) -> Result<Check, String> {
     let named: Vec<String> = optional(&mut case, "bindings")?;
     let bindings = BINDINGS.into_iter().filter(|binding| {
         let name = binding.to_string();
-        // Clients are not tested by gRPC.
-        let has_binding = role != Role::Client || *binding != Binding::Grpc;
-        has_binding && (named.is_empty() || named.contains(&name))
+        named.is_empty() || named.contains(&name)
     });
     let bindings: Vec<_> = bindings.collect();
     let named: Vec<String> = optional(&mut case, "protocol_versions")?;

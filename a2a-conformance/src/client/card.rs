@@ -24,10 +24,14 @@ pub(super) const RPC: &str = "/rpc";
 /// Path prefix of HTTP+JSON.
 pub(super) const REST: &str = "/rest";
 
-/// Returns the URL of the agent's interface.
+/// Returns the URL of the agent's interface; `host:port` by gRPC.
 pub(super) fn endpoint(interface: InterfaceKind, url: &str) -> String {
     match interface.binding {
         Binding::JsonRpc => format!("{url}{}", RPC.trim_start_matches('/')),
+        Binding::Grpc => {
+            let address = url.split_once("://").map_or(url, |(_, address)| address);
+            address.trim_end_matches('/').to_owned()
+        }
         _ => format!("{url}{}", REST.trim_start_matches('/')),
     }
 }
@@ -56,6 +60,7 @@ pub(super) fn canonical(
     let endpoint = endpoint(interface, url);
     card.supported_interfaces = vec![match interface.binding {
         Binding::JsonRpc => AgentInterface::json_rpc(endpoint, interface.protocol_version),
+        Binding::Grpc => AgentInterface::grpc(endpoint, interface.protocol_version),
         _ => AgentInterface::http_json(endpoint, interface.protocol_version),
     }];
     let mut card = serde_json::to_value(card).map_err(|error| error.to_string())?;

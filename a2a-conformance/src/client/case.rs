@@ -126,7 +126,8 @@ pub struct ScriptedAnswer {
     pub stream: Option<Vec<Value>>,
     /// An error by its reason in 1.0, like `TASK_NOT_FOUND`; after the events, if there are any.
     pub error: Option<String>,
-    /// The body as it is, or the whole answer if it begins with `HTTP/`. None of the above is looked at.
+    /// The body as it is, or the whole answer if it begins with `HTTP/`. None of the above is looked at. By gRPC it is an
+    /// answer of HTTP; one that begins with `HTTP/` is none at all.
     pub raw: Option<String>,
     /// Another HTTP status.
     pub status: Option<u16>,
@@ -247,12 +248,12 @@ pub struct LongBody {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {
-    /// At the end that HTTP defines.
+    /// At the end that HTTP and gRPC define.
     #[default]
     Done,
-    /// The connection ends although more was promised.
+    /// The connection ends although more was promised; by gRPC the answer has no status.
     Cut,
-    /// The connection is reset.
+    /// The connection is reset; by gRPC the stream of HTTP/2.
     Reset,
     /// It does not: the connection stays open until the client closes it.
     Open,
@@ -294,6 +295,9 @@ pub enum BindingName {
     /// HTTP+JSON.
     #[serde(rename = "HTTP+JSON")]
     HttpJson,
+    /// gRPC.
+    #[serde(rename = "GRPC")]
+    Grpc,
 }
 
 impl From<ProtocolVersionName> for ProtocolVersion {
@@ -312,6 +316,7 @@ impl From<BindingName> for Binding {
         match name {
             BindingName::JsonRpc => Self::JsonRpc,
             BindingName::HttpJson => Self::HttpJson,
+            BindingName::Grpc => Self::Grpc,
         }
     }
 }
@@ -320,8 +325,6 @@ impl Case {
     /// Returns every version and binding in which the case applies.
     pub fn interface_kinds(&self) -> impl Iterator<Item = InterfaceKind> + '_ {
         let all = InterfaceKind::ALL.iter().copied();
-        // Clients are not tested by gRPC.
-        let all = all.filter(|interface| interface.binding != Binding::Grpc);
         all.filter(|interface| {
             let protocol_version = |name: &ProtocolVersionName| {
                 ProtocolVersion::from(*name) == interface.protocol_version

@@ -115,6 +115,7 @@ impl CaseServer {
 fn key(case: &Case, interface: InterfaceKind) -> String {
     let binding = match interface.binding {
         Binding::JsonRpc => "jsonrpc",
+        Binding::Grpc => "grpc",
         _ => "http-json",
     };
     format!(
@@ -208,10 +209,12 @@ impl HostedCases {
     async fn begin(&self, key: &str) -> Result<Value, String> {
         let found = self.cases.iter().find(|(other, ..)| other == key);
         let (_, case, interface) = found.ok_or("no such case is chosen")?;
-        // Behind TLS the agent has a listener of its own.
+        // Behind TLS and by gRPC the agent has a listener of its own.
         let base = match case.agent.tls {
-            None => Some((self.address, format!("/case/{key}"))),
-            Some(_) => None,
+            None if interface.binding != Binding::Grpc => {
+                Some((self.address, format!("/case/{key}")))
+            }
+            _ => None,
         };
         let running = RunningFixture::start(Arc::clone(case), *interface, base).await?;
         let context = DriverRequest::new(&running.fixture, self.scale).context()?;

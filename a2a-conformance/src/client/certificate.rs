@@ -62,8 +62,12 @@ impl Authority {
         self.made.as_ref().map_or("", |made| &made.pem)
     }
 
-    /// Accepts a connection, with the certificate that `tls` names.
-    pub async fn accept(tls: Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    /// Accepts a connection, with the certificate that `tls` names; `http2` offers HTTP/2 besides HTTP/1.1.
+    pub async fn accept(
+        tls: Tls,
+        http2: bool,
+        stream: TcpStream,
+    ) -> io::Result<TlsStream<TcpStream>> {
         let made = Self::of(tls).made.as_ref();
         let made = made.map_err(|problem| io::Error::other(problem.clone()))?;
         let acceptor = match tls {
@@ -71,7 +75,12 @@ impl Authority {
             Tls::OtherHost => &made.other_host,
             Tls::Expired => &made.expired,
         };
-        acceptor.accept(stream).await
+        if !http2 {
+            return acceptor.accept(stream).await;
+        }
+        let mut config = ServerConfig::clone(acceptor.config());
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        TlsAcceptor::from(Arc::new(config)).accept(stream).await
     }
 }
 

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::Binding;
+use a2a_transport::binding::grpc::Status;
 use a2a_transport::binding::write_reply;
 use a2a_types::ErrorKind;
 use tokio::io::AsyncWriteExt;
@@ -14,6 +16,7 @@ use tokio::task::JoinSet;
 use super::case::{Case, Close, Pause, ScriptedAnswer, Tls};
 use super::certificate::Authority;
 use super::fixture::{Fixture, Listener};
+use super::http2;
 use super::parsed_request::{self, ParsedRequest};
 use super::socket::{Request, Socket};
 use super::wire_answer::{BodyPiece, Framing, WireAnswer, edited};
@@ -85,14 +88,18 @@ async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, fixtur
         connections.spawn(async move {
             // Small pieces are sent as they are.
             let _ = stream.set_nodelay(true);
-            let socket = match tls {
+            let is_grpc = fixture.interface.binding == Binding::Grpc;
+            let mut socket = match tls {
                 None => Socket::plain(stream),
-                Some(tls) => match Authority::accept(tls, stream).await {
+                Some(tls) => match Authority::accept(tls, is_grpc, stream).await {
                     Ok(stream) => Socket::tls(stream),
                     // A client that does not trust the certificate closes the connection.
                     Err(_) => return,
                 },
             };
+            if is_grpc && socket.is_http2().await.unwrap_or(false) {
+                return http2::serve(socket, which, fixture).await;
+            }
             serve_connection(socket, which, fixture, None).await;
         });
     }
@@ -120,15 +127,7 @@ pub(super) async fn serve_connection(
             None if listener == Listener::Agent => return Some((socket, request)),
             None => {}
         }
-        let parsed = parsed_request::read(&request, fixture.interface);
-        let (index, number) = fixture.record(listener, request.clone(), parsed.clone());
-        let written =
-            answer(&request, &parsed, listener, number, &fixture).unwrap_or_else(|problem| {
-                fixture.note(index, |received| received.harness = Some(problem));
-                WireAnswer::json(500, Vec::new())
-            });
-        let answer = (written.status, written.text());
-        fixture.note_answer(index, answer);
+        let (index, written) = receive(request, listener, &fixture);
         match write(&mut socket, &written, &fixture).await {
             Ok(()) => fixture.note(index, |received| received.delivered = true),
             // The client has closed the connection.
@@ -151,6 +150,22 @@ pub(super) async fn serve_connection(
             }
         }
     }
+}
+
+/// Records a request; returns its index among all requests, and the answer to it.
+pub(super) fn receive(
+    request: Request,
+    listener: Listener,
+    fixture: &Fixture,
+) -> (usize, WireAnswer) {
+    let parsed = parsed_request::read(&request, fixture.interface);
+    let (index, number) = fixture.record(listener, request.clone(), parsed.clone());
+    let written = answer(&request, &parsed, listener, number, fixture).unwrap_or_else(|problem| {
+        fixture.note(index, |received| received.harness = Some(problem));
+        WireAnswer::json(500, Vec::new())
+    });
+    fixture.note_answer(index, (written.status, written.text()));
+    (index, written)
 }
 
 fn answer(
@@ -211,7 +226,10 @@ fn unknown(fixture: &Fixture, parsed: &ParsedRequest) -> WireAnswer {
     );
     envelope.id = serde_json::from_value(parsed.body["id"].clone()).ok();
     let written = write_reply(&envelope, Err(ErrorKind::MethodNotFound.into()));
-    WireAnswer::json(written.status.as_u16(), written.body)
+    match fixture.interface.binding {
+        Binding::Grpc => WireAnswer::grpc(Vec::new(), &Status::read(&written.body)),
+        _ => WireAnswer::json(written.status.as_u16(), written.body),
+    }
 }
 
 async fn write(socket: &mut Socket, written: &WireAnswer, fixture: &Fixture) -> io::Result<()> {
@@ -273,16 +291,18 @@ async fn write_part(socket: &mut Socket, part: &[u8], framing: Framing) -> io::R
 
 /// Waits as a hold says, unless the client closes the connection meanwhile.
 async fn wait(socket: &mut Socket, hold: &Pause, fixture: &Fixture) -> io::Result<()> {
-    let until = async {
-        if let Some(operation) = &hold.asked {
-            fixture.wait_for_operation(operation).await;
-        }
-        if let Some(ms) = hold.ms {
-            tokio::time::sleep(Duration::from_millis(ms)).await;
-        }
-    };
     tokio::select! {
-        () = until => Ok(()),
+        () = pause(hold, fixture) => Ok(()),
         () = socket.closed() => Err(io::ErrorKind::BrokenPipe.into()),
+    }
+}
+
+/// Waits as a hold says.
+pub(super) async fn pause(hold: &Pause, fixture: &Fixture) {
+    if let Some(operation) = &hold.asked {
+        fixture.wait_for_operation(operation).await;
+    }
+    if let Some(ms) = hold.ms {
+        tokio::time::sleep(Duration::from_millis(ms)).await;
     }
 }

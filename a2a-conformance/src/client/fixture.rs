@@ -66,10 +66,11 @@ pub(super) enum Listener {
 }
 
 /// Returns a state that no version has, in the spelling of this one.
-fn strange_state(interface: InterfaceKind) -> &'static str {
+fn strange_state(interface: InterfaceKind) -> Value {
     match (interface.protocol_version, interface.binding) {
-        (ProtocolVersion::V1_0, _) | (_, Binding::HttpJson) => "TASK_STATE_PONDERING",
-        _ => "pondering",
+        (_, Binding::Grpc) => 99.into(),
+        (ProtocolVersion::V1_0, _) | (_, Binding::HttpJson) => "TASK_STATE_PONDERING".into(),
+        _ => "pondering".into(),
     }
 }
 
@@ -108,17 +109,28 @@ impl Fixture {
         };
         let url = format!("{scheme}://{own}{prefix}/");
         let elsewhere = format!("http://{strange}");
+        let (elsewhere_endpoint, unreachable_endpoint, other_binding) = match interface.binding {
+            Binding::Grpc => (strange.to_string(), "127.0.0.1:9", Binding::JsonRpc),
+            _ => (
+                format!("{elsewhere}/rest"),
+                "http://127.0.0.1:9/",
+                Binding::Grpc,
+            ),
+        };
+        let other_binding = other_binding.as_str();
         let mut names = Variables::default();
         for (name, value) in [
             ("url", url.as_str()),
             ("origin", &format!("{scheme}://{own}")),
             ("host", &own.to_string()),
             ("elsewhere", &elsewhere),
+            ("elsewhere_endpoint", &elsewhere_endpoint),
+            ("unreachable_endpoint", unreachable_endpoint),
+            ("other_binding", other_binding),
             ("endpoint", &card::endpoint(interface, &url)),
             ("binding", &interface.binding.to_string()),
             ("card_path", interface.protocol_version.card_path()),
             ("media_type", media_type(interface)),
-            ("strange_state", strange_state(interface)),
             ("big", &"é".repeat(100_000)),
             ("protocol_version", interface.protocol_version.version()),
             ("task", "task-1"),
@@ -126,6 +138,7 @@ impl Fixture {
         ] {
             names.put(name, value.into());
         }
+        names.put("strange_state", strange_state(interface));
         names.put("strange_scheme", strange_scheme(interface));
         let canonical = card::canonical(&case.agent, interface, &url, &names)?;
         names.put("card", json!(canonical));

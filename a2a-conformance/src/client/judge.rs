@@ -1,5 +1,6 @@
 //! Verdicts on the observations of a client.
 
+use a2a_transport::Binding;
 use serde_json::Value;
 
 use super::case::Case;
@@ -27,8 +28,10 @@ pub(super) fn judge(fixture: &Fixture, outcome: &DriverOutcome, seconds: f64) ->
         return result;
     }
     if let Some(why) = &outcome.missing_feature {
+        // Clients need not speak gRPC.
+        let is_grpc = fixture.interface.binding == Binding::Grpc;
         result.verdict = match (case.feature, result.level) {
-            (None, Level::Must) => Verdict::Untestable,
+            (None, Level::Must) if !is_grpc => Verdict::Untestable,
             _ => Verdict::NotApplicable,
         };
         result.reason = Some(format!("the client cannot do this: {why}"));

@@ -30,6 +30,7 @@ mod description;
 mod driver;
 mod driver_request;
 mod fixture;
+mod http2;
 mod instruction;
 mod judge;
 mod jws;

@@ -1,7 +1,8 @@
 //! Parsed requests of a client, with their violations of the protocol version.
 
+use a2a_transport::binding::grpc::operation_at;
 use a2a_transport::binding::rest::Route;
-use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
+use a2a_transport::binding::{IncomingCall, ReadOptions, grpc, jsonrpc, rest};
 use a2a_transport::{Binding, ResponseContext};
 use a2a_types::reading::Mode;
 use a2a_types::{Content, Operation, Part, ProtocolVersion, Request as A2aRequest, schema};
@@ -83,6 +84,11 @@ pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest
         Err(_) => return parsed,
     };
     let operation = question.envelope.operation;
+    if interface.binding == Binding::Grpc {
+        parsed
+            .problems
+            .extend(metadata_problems(request, interface.protocol_version));
+    }
     if interface.binding == Binding::JsonRpc {
         parsed.problems.extend(schema_problems(
             interface.protocol_version,
@@ -136,6 +142,15 @@ fn understand(
             ));
         }
         Binding::JsonRpc => jsonrpc::read_call(&request.body, version, &reading),
+        Binding::Grpc => {
+            if let Some(problem) = &request.problem {
+                return Err(problem.clone());
+            }
+            let path = request.path();
+            let (operation, protocol_version) =
+                operation_at(path).ok_or_else(|| format!("no operation of gRPC is at {path}"))?;
+            grpc::read_call(operation, protocol_version, &request.body, &reading)
+        }
         _ => {
             let method = Method::from_bytes(request.method.as_bytes());
             let method = method.map_err(|error| error.to_string())?;
@@ -161,6 +176,30 @@ fn understand(
         }
     };
     read.map_err(|refused| refused.error.message)
+}
+
+/// Returns the metadata of a call by gRPC that is not as the version and gRPC have it.
+fn metadata_problems(request: &Request, protocol_version: ProtocolVersion) -> Vec<String> {
+    let problem = |name: &str, expected: &str, is_right: fn(&str, &str) -> bool| {
+        let found = request.header(name).unwrap_or("nothing");
+        (!is_right(found, expected)).then(|| format!("{name}: expected {expected}, found {found}"))
+    };
+    let is_media_type = |found: &str, expected: &str| {
+        let rest = found.strip_prefix(expected);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', ';']))
+    };
+    let mut problems = vec![
+        problem("content-type", "application/grpc", is_media_type),
+        problem("te", "trailers", |found, expected| found == expected),
+    ];
+    // Clients of 0.3 need not name it.
+    if protocol_version == ProtocolVersion::V1_0 || request.header("a2a-version").is_some() {
+        let version = protocol_version.version();
+        problems.push(problem("a2a-version", version, |found, expected| {
+            found == expected
+        }));
+    }
+    problems.into_iter().flatten().collect()
 }
 
 /// Returns the files whose bytes cannot be decoded; reading a request leaves them as they are.
@@ -301,6 +340,7 @@ mod tests {
             target: target.to_owned(),
             headers: is_last.then_some(version).into_iter().collect(),
             body: body.to_owned().into(),
+            problem: None,
         }
     }
 
@@ -403,6 +443,47 @@ mod tests {
             with(json!({"parts": null})),
         ];
         check_faults(ProtocolVersion::V0_1, &good, &faults);
+    }
+
+    #[test]
+    fn bad_requests_by_grpc_have_problems() {
+        let interface = InterfaceKind::new(ProtocolVersion::V1_0, Binding::Grpc);
+        let headers = [
+            ("content-type", "application/grpc+proto"),
+            ("te", "trailers"),
+            ("a2a-version", "1.0"),
+        ];
+        let request = |path: &str, changed: (&str, &str)| Request {
+            method: "POST".to_owned(),
+            target: path.to_owned(),
+            headers: headers
+                .into_iter()
+                .map(|(name, value)| match name == changed.0 {
+                    true => (name.to_owned(), changed.1.to_owned()),
+                    false => (name.to_owned(), value.to_owned()),
+                })
+                .collect(),
+            body: r#"{"id":"t"}"#.into(),
+            problem: None,
+        };
+        let problems = |request: &Request| read(request, interface).problems;
+        let path = "/lf.a2a.v1.A2AService/GetTask";
+        let good = request(path, ("", ""));
+        assert_eq!(problems(&good), [""; 0]);
+        for bad in [
+            request("/a2a.v1.A2AService/GetTask", ("", "")),
+            request("/lf.a2a.v1.A2AService/FetchTask", ("", "")),
+            request(path, ("content-type", "application/grpc-web")),
+            request(path, ("content-type", "application/json")),
+            request(path, ("te", "gzip")),
+            request(path, ("a2a-version", "0.3")),
+            Request {
+                problem: Some("the message is broken off".to_owned()),
+                ..good
+            },
+        ] {
+            assert!(!problems(&bad).is_empty(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -29,7 +29,10 @@ pub(super) struct Request {
     pub(super) target: String,
     /// In order, the names in lower case.
     pub(super) headers: Vec<(String, String)>,
+    /// The message of a call by gRPC is in JSON here.
     pub(super) body: Bytes,
+    /// Why the message of a call by gRPC could not be read.
+    pub(super) problem: Option<String>,
 }
 
 impl Request {
@@ -61,6 +64,22 @@ impl Socket {
         Self { stream, ahead }
     }
 
+    /// Returns whether the peer begins with HTTP/2.
+    pub(super) async fn is_http2(&mut self) -> io::Result<bool> {
+        loop {
+            let length = self.ahead.len().min(PREFACE.len());
+            if self.ahead[..length] != PREFACE[..length] {
+                return Ok(false);
+            }
+            if length == PREFACE.len() {
+                return Ok(true);
+            }
+            if self.more().await? == 0 {
+                return Ok(false);
+            }
+        }
+    }
+
     /// Returns the next request, or `None` once the peer has closed the connection.
     pub(super) async fn request(&mut self) -> io::Result<Option<Request>> {
         let end = loop {
@@ -86,7 +105,7 @@ impl Socket {
             method: method.unwrap_or_default().to_owned(),
             target: origin_form(target.unwrap_or_default()).to_owned(),
             headers: headers.collect(),
-            body: Bytes::new(),
+            ..Request::default()
         };
         request.body = match request.header("transfer-encoding") {
             Some(_) => self.chunked().await?,
@@ -183,6 +202,21 @@ impl AsyncRead for Stream {
     }
 }
 
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.ahead.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        }
+        let length = self.ahead.len().min(buffer.remaining());
+        buffer.put_slice(&self.ahead.split_to(length));
+        Poll::Ready(Ok(()))
+    }
+}
+
 impl AsyncWrite for Socket {
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -230,5 +264,8 @@ fn bad(problem: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
+/// First bytes of a connection by HTTP/2.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const MAX_HEAD: usize = 64 << 10;
-const MAX_BODY: usize = 16 << 20;
+/// Maximum bytes of the body of a request.
+pub(super) const MAX_BODY: usize = 16 << 20;

@@ -1,10 +1,13 @@
 //! An answer as it goes over the wire: its pieces, their timing, and its end.
 
+use a2a_transport::binding::grpc::{self, Code, Status};
 use a2a_transport::binding::{EventWriter, write_reply};
+use a2a_transport::http::grpc::{frame_response, write_status};
 use a2a_transport::{Binding, ResponseContext};
 use a2a_types::{Error as A2aError, ErrorKind, Event, Response};
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use http::HeaderMap;
+use serde_json::{Map, Value, json};
 
 use super::case::{Close, Edit, EventFormat, LongBody, Pause, ScriptedAnswer};
 use super::default_answers;
@@ -20,6 +23,17 @@ pub(super) struct WireAnswer {
     pub(super) close: Close,
     /// Bytes to write at a time; each piece at once if `None`.
     pub(super) chunk: Option<usize>,
+    /// End of an answer by gRPC.
+    pub(super) grpc: Option<GrpcEnd>,
+}
+
+/// End of an answer by gRPC.
+#[derive(Debug)]
+pub(super) struct GrpcEnd {
+    /// The status.
+    pub(super) trailers: HeaderMap,
+    /// Messages and status in JSON, for the evidence.
+    text: String,
 }
 
 /// Marking of the end of a body.
@@ -54,6 +68,25 @@ impl WireAnswer {
         }
     }
 
+    /// An answer by gRPC: its pieces, whose messages are also given in JSON, and its status.
+    pub(super) fn grpc(messages: Vec<(BodyPiece, Vec<u8>)>, status: &Status) -> Self {
+        let mut trailers = HeaderMap::new();
+        write_status(status, &mut trailers);
+        let (pieces, mut texts): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
+        texts.push(json!(status).to_string().into_bytes());
+        texts.retain(|text| !text.is_empty());
+        Self {
+            status: 200,
+            headers: vec![content_type("application/grpc")],
+            pieces,
+            grpc: Some(GrpcEnd {
+                trailers,
+                text: String::from_utf8_lossy(&texts.join(&b'\n')).into_owned(),
+            }),
+            ..Self::default()
+        }
+    }
+
     /// Returns the answer of a case to a request.
     ///
     /// Errors: what in the case cannot be written.
@@ -62,7 +95,12 @@ impl WireAnswer {
         envelope: &ResponseContext,
         names: &Variables,
     ) -> Result<Self, String> {
+        let is_grpc = envelope.binding == Binding::Grpc;
         let mut written = match (&answer.raw, &answer.error) {
+            // The beginning of a message, which is to be endless.
+            (Some(_), _) if is_grpc && answer.wire.flood.is_some() => {
+                Self::grpc(Vec::new(), &Status::new(Code::OK, ""))
+            }
             (Some(_), _) => Self::raw(answer, names)?,
             (None, Some(reason)) if answer.stream.is_none() => {
                 once(answer, envelope, Err(error(reason)?), names)?
@@ -109,9 +147,11 @@ impl WireAnswer {
             self.framing = Framing::Chunked;
         }
         if let Some(LongBody { start, bytes }) = &answer.wire.flood {
-            let start = fill_text(start, names)?;
-            self.pieces
-                .push(BodyPiece::Bytes(start.into_bytes().into()));
+            let start = match &self.grpc {
+                Some(_) => frame_head(*bytes)?,
+                None => fill_text(start, names)?.into_bytes(),
+            };
+            self.pieces.push(BodyPiece::Bytes(start.into()));
             self.pieces.push(BodyPiece::LongBody(*bytes));
             if self.framing == Framing::Length {
                 self.framing = Framing::Chunked;
@@ -141,6 +181,9 @@ impl WireAnswer {
 
     /// Returns the body as text, for the evidence.
     pub(super) fn text(&self) -> String {
+        if let Some(grpc) = &self.grpc {
+            return grpc.text.chars().take(MAX_TEXT).collect();
+        }
         let mut all = Vec::new();
         for piece in &self.pieces {
             match piece {
@@ -171,6 +214,19 @@ impl WireAnswer {
 
 /// Bytes of a body that are kept as evidence.
 const MAX_TEXT: usize = 64 << 10;
+
+/// Returns the head of a frame whose message has this number of bytes.
+fn frame_head(bytes: u64) -> Result<Vec<u8>, String> {
+    let length = u32::try_from(bytes).map_err(|_| "a frame is shorter".to_owned())?;
+    Ok([&[0], &length.to_be_bytes()[..]].concat())
+}
+
+/// Returns the frame of a message in JSON.
+fn framed_message(envelope: &ResponseContext, json: &[u8]) -> Result<BodyPiece, String> {
+    let path = grpc::path(envelope.operation, envelope.protocol_version).unwrap_or_default();
+    let frame = frame_response(&path, json).map_err(|error| error.to_string())?;
+    Ok(BodyPiece::Bytes(frame))
+}
 
 fn content_type(value: &str) -> (String, String) {
     ("content-type".to_owned(), value.to_owned())
@@ -214,6 +270,15 @@ fn once(
 ) -> Result<WireAnswer, String> {
     let written = write_reply(envelope, outcome);
     let body = edited(written.body, &answer.edit, names)?;
+    if envelope.binding == Binding::Grpc {
+        return Ok(match written.status.is_success() {
+            true => {
+                let message = (framed_message(envelope, &body)?, body);
+                WireAnswer::grpc(vec![message], &Status::new(Code::OK, ""))
+            }
+            false => WireAnswer::grpc(Vec::new(), &Status::read(&body)),
+        });
+    }
     let mut all = WireAnswer::json(written.status.as_u16(), body);
     let own = envelope.binding == Binding::HttpJson
         && envelope.protocol_version == a2a_types::ProtocolVersion::V1_0;
@@ -246,8 +311,14 @@ fn events(
         }
         last_of.push(texts.len());
     }
+    let is_grpc = envelope.binding == Binding::Grpc;
+    let mut status = Status::new(Code::OK, "");
     if let Some(reason) = &answer.error {
-        texts.push(writer.write_error(error(reason)?).json());
+        let line = writer.write_error(error(reason)?).json();
+        match is_grpc {
+            true => status = Status::read(&line),
+            false => texts.push(line),
+        }
     }
     let mut pieces = Vec::new();
     let hold = answer.wire.hold.as_ref();
@@ -258,22 +329,31 @@ fn events(
             .copied()
     });
     if let (Some(hold), Some(None)) = (hold, hold_at) {
-        pieces.push(BodyPiece::Pause(hold.clone()));
+        pieces.push((BodyPiece::Pause(hold.clone()), Vec::new()));
     }
     let count = texts.len();
     for (index, text) in texts.into_iter().enumerate() {
-        let framed = framed(&text, index, index + 1 == count, &answer.frame);
-        pieces.push(BodyPiece::Bytes(framed.into()));
+        let piece = match is_grpc {
+            true => framed_message(envelope, &text)?,
+            false => {
+                let framed = framed(&text, index, index + 1 == count, &answer.frame);
+                BodyPiece::Bytes(framed.into())
+            }
+        };
+        pieces.push((piece, text));
         if let (Some(hold), Some(Some(at))) = (hold, hold_at)
             && at == index + 1
         {
-            pieces.push(BodyPiece::Pause(hold.clone()));
+            pieces.push((BodyPiece::Pause(hold.clone()), Vec::new()));
         }
+    }
+    if is_grpc {
+        return Ok(WireAnswer::grpc(pieces, &status));
     }
     Ok(WireAnswer {
         status: 200,
         headers: vec![content_type("text/event-stream")],
-        pieces,
+        pieces: pieces.into_iter().map(|(piece, _)| piece).collect(),
         framing: Framing::Chunked,
         ..WireAnswer::default()
     })

@@ -73,7 +73,7 @@ async fn pass(stream: TcpStream, agent: SocketAddr, accepts_1_1: bool) -> io::Re
             return begin_1_1(stream).await;
         }
     }
-    let mut stream = Authority::accept(Tls::Trusted, stream).await?;
+    let mut stream = Authority::accept(Tls::Trusted, false, stream).await?;
     let mut agent = TcpStream::connect(agent).await?;
     agent.set_nodelay(true)?;
     copy_bidirectional(&mut stream, &mut agent).await?;

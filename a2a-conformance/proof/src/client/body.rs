@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
+use a2a_transport::http::grpc::MessageDecoder;
 use a2a_transport::sse::Decoder;
 use bytes::Bytes;
+use http::HeaderMap;
+use http::header::HeaderValue;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use tokio::sync::{mpsc, watch};
@@ -18,7 +21,7 @@ pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Body of an answer to the client.
 pub(super) struct Body {
-    take: mpsc::Receiver<Result<Bytes, BoxError>>,
+    take: mpsc::Receiver<Result<Frame<Bytes>, BoxError>>,
     /// Error that broke it off, kept until all before it is written.
     broken: Option<BoxError>,
 }
@@ -27,11 +30,11 @@ impl Body {
     pub(super) fn of(text: String) -> Self {
         let (give, take) = mpsc::channel(1);
         // There is room for one.
-        let _ = give.try_send(Ok(text.into()));
+        let _ = give.try_send(Ok(Frame::data(text.into())));
         Self::new(take)
     }
 
-    fn new(take: mpsc::Receiver<Result<Bytes, BoxError>>) -> Self {
+    fn new(take: mpsc::Receiver<Result<Frame<Bytes>, BoxError>>) -> Self {
         let broken = None;
         Self { take, broken }
     }
@@ -45,15 +48,28 @@ impl Body {
         let (give, take) = mpsc::channel(1);
         open.send_modify(|open| *open += 1);
         tokio::spawn(async move {
+            let mut has_trailers = false;
             while let Some(frame) = body.frame().await {
-                let data = match frame {
-                    Ok(frame) => frame.into_data().unwrap_or_default(),
+                let frame = match frame {
+                    Ok(frame) => frame,
                     Err(error) => {
+                        // What a client does not get to see has no status that it lacks.
+                        has_trailers = true;
                         let _ = give.send(Err(error.into())).await;
                         break;
                     }
                 };
-                let changed = change.change(data);
+                let changed = match frame.into_data() {
+                    Ok(data) => change.change(data).map(Frame::data),
+                    Err(frame) => {
+                        has_trailers = true;
+                        let mut trailers = frame.into_trailers().unwrap_or_default();
+                        if let Some(bug) = change.subject.bug() {
+                            change_status(bug, &mut trailers);
+                        }
+                        Ok(Frame::trailers(trailers))
+                    }
+                };
                 let is_over = changed.is_err();
                 let is_closed = give.send(changed).await.is_err();
                 // A client with this bug reads on although it needs no more.
@@ -62,7 +78,14 @@ impl Body {
                 }
             }
             if let Some(replace) = change.replace {
-                let _ = give.send(Ok(replace.finish())).await;
+                let _ = give.send(Ok(Frame::data(replace.finish()))).await;
+            }
+            if change.subject.has(Bug::NoStatus) && change.grpc.is_some() && !has_trailers {
+                let status = ("grpc-status".parse(), HeaderValue::from_static("0"));
+                if let (Ok(name), value) = status {
+                    let trailers = HeaderMap::from_iter([(name, value)]);
+                    let _ = give.send(Ok(Frame::trailers(trailers))).await;
+                }
             }
             open.send_modify(|open| *open -= 1);
         });
@@ -89,7 +112,7 @@ impl hyper::body::Body for Body {
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }
-            next => Poll::Ready(next.map(|data| data.map(Frame::data))),
+            next => Poll::Ready(next),
         }
     }
 }
@@ -102,6 +125,17 @@ pub(super) struct BodyRewriter {
     line_begins: bool,
     replace: Option<Replacer>,
     sent_more: Arc<AtomicBool>,
+    /// Decoder of an answer by gRPC.
+    grpc: Option<MessageDecoder>,
+    /// `true` once the task of an answer by gRPC has ended.
+    has_ended: bool,
+}
+
+/// Changes the status of an answer by gRPC.
+pub(super) fn change_status(bug: Bug, trailers: &mut HeaderMap) {
+    if bug == Bug::CodesOnly {
+        trailers.remove("grpc-status-details-bin");
+    }
 }
 
 impl BodyRewriter {
@@ -118,12 +152,22 @@ impl BodyRewriter {
             line_begins: true,
             replace,
             sent_more,
+            grpc: None,
+            has_ended: false,
         }
+    }
+
+    /// Returns the same for an answer by gRPC, if there is a decoder of it.
+    pub(super) fn by_grpc(self, grpc: Option<MessageDecoder>) -> Self {
+        Self { grpc, ..self }
     }
 
     fn change(&mut self, data: Bytes) -> Result<Bytes, BoxError> {
         if let Some(replace) = &mut self.replace {
             return Ok(replace.push(&data));
+        }
+        if let (Some(decoder), Some(bug)) = (&mut self.grpc, self.subject.bug()) {
+            return change_frames(bug, decoder, &mut self.has_ended, &self.sent_more, data);
         }
         let bug = match self.subject {
             ClientSubject::Mutant(bug) if self.is_stream => Some(bug),
@@ -180,6 +224,39 @@ impl BodyRewriter {
     }
 }
 
+/// Changes frames of an answer by gRPC.
+fn change_frames(
+    bug: Bug,
+    decoder: &mut MessageDecoder,
+    has_ended: &mut bool,
+    sent_more: &AtomicBool,
+    data: Bytes,
+) -> Result<Bytes, BoxError> {
+    match bug {
+        Bug::SplitText => Ok(String::from_utf8_lossy(&data).into_owned().into()),
+        Bug::FirstOfMany => {
+            let length = data.get(1..FRAME_HEAD).map_or(0, |length| {
+                let bytes = length.iter().map(|byte| usize::from(*byte));
+                bytes.fold(0, |length, byte| length << 8 | byte)
+            });
+            Ok(data.slice(..data.len().min(FRAME_HEAD + length)))
+        }
+        Bug::PastEnd => {
+            for message in decoder.push(&data)? {
+                if *has_ended {
+                    sent_more.store(true, Ordering::Relaxed);
+                }
+                *has_ended |= String::from_utf8_lossy(&message).contains("_COMPLETED\"");
+            }
+            Ok(data)
+        }
+        _ => Ok(data),
+    }
+}
+
+/// Bytes before the message in a frame of gRPC.
+const FRAME_HEAD: usize = 5;
+
 #[cfg(test)]
 mod tests {
     use hyper::Response;
@@ -195,7 +272,10 @@ mod tests {
         let service = service_fn(async |_| {
             let (give, take) = mpsc::channel(3);
             for piece in [Ok("one"), Ok("two"), Err("broken off")] {
-                let piece = piece.map(Bytes::from).map_err(BoxError::from);
+                let piece = piece
+                    .map(Bytes::from)
+                    .map(Frame::data)
+                    .map_err(BoxError::from);
                 give.try_send(piece).unwrap();
             }
             Ok::<_, BoxError>(Response::new(Body::new(take)))

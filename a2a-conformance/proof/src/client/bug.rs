@@ -73,6 +73,8 @@ bugs! {
     CountsTokens = "C69";
     NoReferences = "C70";
     NoTask = "C71";
+    CodesOnly = "C72";
+    NoStatus = "C73";
 }
 
 impl Bug {
@@ -103,6 +105,8 @@ impl Bug {
                 | Self::PastEnd
                 | Self::FirstOfMany
                 | Self::OneId
+                | Self::CodesOnly
+                | Self::NoStatus
         )
     }
 }

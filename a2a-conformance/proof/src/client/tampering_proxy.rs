@@ -5,23 +5,24 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use a2a_transport::http::grpc::MessageDecoder;
 use bytes::Bytes;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, TRANSFER_ENCODING,
 };
-use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::client::conn::http1::SendRequest;
+use hyper::client::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use super::body::{Body, BodyRewriter, BoxError};
+use super::body::{Body, BodyRewriter, BoxError, change_status};
 use super::control_request::{self, RequestBody};
 use super::{Bug, ClientSubject, Control};
 
@@ -96,33 +97,55 @@ async fn tunnel(
     };
     client.set_nodelay(true)?;
     client.write_all(b"HTTP/1.1 200 -\r\n\r\n").await?;
-    let mut first = [0];
+    // Clients write the beginning in one piece.
+    let mut first = [0; 2];
     client.peek(&mut first).await?;
-    if first == [TLS_HANDSHAKE] {
+    if first[0] == TLS_HANDSHAKE {
         tokio::io::copy_bidirectional(&mut client, &mut agent).await?;
         return Ok(());
     }
+    let is_http2 = first == *b"PR";
     let agent = Arc::new(TunnelPeer {
-        connection: Mutex::new(connected(agent, subject).await?),
+        connection: match is_http2 {
+            true => AgentConnection::Http2(connected_by_http2(agent).await?),
+            false => AgentConnection::Http1(Mutex::new(connected(agent, subject).await?)),
+        },
         host,
         subject,
         sent_more,
     });
     let service = service_fn(move |request| pass(request, Arc::clone(&agent), open.clone()));
-    hyper::server::conn::http1::Builder::new()
-        .serve_connection(TokioIo::new(client), service)
-        .await?;
+    let client = TokioIo::new(client);
+    match is_http2 {
+        true => {
+            let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+            server.serve_connection(client, service).await?;
+        }
+        false => {
+            let server = hyper::server::conn::http1::Builder::new();
+            server.serve_connection(client, service).await?;
+        }
+    }
     Ok(())
 }
 
 const TLS_HANDSHAKE: u8 = 0x16;
 
+/// Maximum bytes of a message by gRPC.
+const MAX_MESSAGE: usize = 64 << 20;
+
 /// The other end of a tunnel.
 struct TunnelPeer {
     host: String,
-    connection: Mutex<SendRequest<RequestBody>>,
+    connection: AgentConnection,
     subject: ClientSubject,
     sent_more: Arc<AtomicBool>,
+}
+
+/// Connection to the agent, by the version of HTTP that the client has chosen.
+enum AgentConnection {
+    Http1(Mutex<http1::SendRequest<RequestBody>>),
+    Http2(http2::SendRequest<RequestBody>),
 }
 
 impl TunnelPeer {
@@ -130,7 +153,13 @@ impl TunnelPeer {
         &self,
         with_control: Request<RequestBody>,
     ) -> Result<Response<Incoming>, BoxError> {
-        let mut connection = self.connection.lock().await;
+        let connection = match &self.connection {
+            AgentConnection::Http1(connection) => connection,
+            AgentConnection::Http2(connection) => {
+                return Ok(connection.clone().send_request(with_control).await?);
+            }
+        };
+        let mut connection = connection.lock().await;
         if self.subject == ClientSubject::Control(Control::Connections) {
             let fresh = TcpStream::connect(&self.host).await?;
             *connection = connected(fresh, self.subject).await?;
@@ -142,11 +171,20 @@ impl TunnelPeer {
 async fn connected(
     stream: TcpStream,
     subject: ClientSubject,
-) -> Result<SendRequest<RequestBody>, BoxError> {
-    let (agent, connection) = hyper::client::conn::http1::Builder::new()
+) -> Result<http1::SendRequest<RequestBody>, BoxError> {
+    let (agent, connection) = http1::Builder::new()
         .title_case_headers(subject == ClientSubject::Control(Control::TitleCase))
         .handshake(TokioIo::new(stream))
         .await?;
+    tokio::spawn(connection);
+    Ok(agent)
+}
+
+async fn connected_by_http2(
+    stream: TcpStream,
+) -> Result<http2::SendRequest<RequestBody>, BoxError> {
+    let agent = http2::Builder::new(TokioExecutor::new());
+    let (agent, connection) = agent.handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     Ok(agent)
 }
@@ -158,6 +196,7 @@ async fn pass(
 ) -> Result<Response<Body>, BoxError> {
     let subject = agent.subject;
     let is_card = request.uri().path().contains("/.well-known/");
+    let is_grpc = request.version() == Version::HTTP_2 && !is_card;
     let json = HeaderValue::from_static("application/json");
     let shown = HeaderValue::from_static("Bearer secret");
     let headers = request.headers_mut();
@@ -175,8 +214,9 @@ async fn pass(
     }
     let (mut head, body) = request.into_parts();
     let body_bytes = body.collect().await?.to_bytes();
+    let path = head.uri.path().to_owned();
     let (with_control, replace) = match subject {
-        ClientSubject::Control(control) => {
+        ClientSubject::Control(control) if !is_grpc => {
             control_request::with_control(control, &agent.host, &mut head, &body_bytes)
         }
         ClientSubject::Mutant(Bug::OneId) => control_request::of_one_id(&mut head, &body_bytes),
@@ -224,12 +264,18 @@ async fn pass(
         return Ok(Response::from_parts(head, Body::of(text)));
     }
     let (mut head, body) = response.into_parts();
+    let decoder = MessageDecoder::of_responses(&path, &head.headers, MAX_MESSAGE);
+    // An answer without messages has its status in the headers.
+    let decoder = decoder.filter(|_| is_grpc && !head.headers.contains_key("grpc-status"));
     if is_stream || replace.is_some() {
         head.headers.remove(TRANSFER_ENCODING);
         head.headers.remove(CONTENT_LENGTH);
     }
+    if is_grpc && let Some(bug) = subject.bug() {
+        change_status(bug, &mut head.headers);
+    }
     let sent_more = Arc::clone(&agent.sent_more);
-    let change = BodyRewriter::new(subject, is_stream, replace, sent_more);
+    let change = BodyRewriter::new(subject, is_stream, replace, sent_more).by_grpc(decoder);
     Ok(Response::from_parts(
         head,
         Body::through(body, change, open),
@@ -242,7 +288,10 @@ fn misdirect(request: &mut Request<Incoming>, bug: Option<Bug>) -> Result<(), Bo
     let changed = match bug {
         Some(Bug::SnakeQuery) => target.replace("includeArtifacts=", "include_artifacts="),
         Some(Bug::NoQuery) => target.split('?').next().unwrap_or_default().to_owned(),
-        Some(Bug::WrongPath) => target.replacen("/rpc", "/", 1).replacen("/rest", "", 1),
+        Some(Bug::WrongPath) => target
+            .replacen("/rpc", "/", 1)
+            .replacen("/rest", "", 1)
+            .replacen("a2a.v1.A2AService", "A2AService", 1),
         _ => target.clone(),
     };
     if changed != target {
@@ -300,8 +349,7 @@ async fn elsewhere(
     let location: Uri = location.parse()?;
     let host = location.authority().ok_or("no host")?.to_string();
     let stream = TcpStream::connect(&host).await?;
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     head.headers.insert(HOST, HeaderValue::from_str(&host)?);
     head.uri = location

@@ -141,6 +141,7 @@ async fn ask(
 async fn client(performer: &Performer, line: &InstructionLine) -> Result<Client, Error> {
     let binding = match line.binding.as_str() {
         "HTTP+JSON" => Binding::HttpJson,
+        "GRPC" => Binding::Grpc,
         _ => Binding::JsonRpc,
     };
     let mut keyring = Keyring::default();

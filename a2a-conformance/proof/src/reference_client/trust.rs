@@ -66,8 +66,9 @@ pub(super) async fn credulous(
     };
     if performer.has(bug) {
         for interface in &card.supported_interfaces {
-            if Origin::of(&interface.url).is_ok() {
-                builder = builder.trust_origin(&interface.url);
+            let url = interface.http_url(Some(&line.url));
+            if Origin::of(&url).is_ok() {
+                builder = builder.trust_origin(&url);
             }
         }
     }

@@ -278,6 +278,9 @@ impl Session {
         if ask.text("protocol_version").is_some_and(|protocol_version| protocol_version != "1.0") {
             return Err(Failure::unimplemented("the version"));
         }
+        if ask.text("binding").is_some_and(|binding| binding == "GRPC") {
+            return Err(Failure::unimplemented("gRPC"));
+        }
         let op = ask.text("op").unwrap_or_default();
         let tell = |result: Value| ask.tell(json!({"result": result}));
         match op.as_str() {
