@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_stream::StreamExt;
 
-use crate::agent::interceptor::{InterceptedRequest, InterceptedService, Interceptor};
+use crate::agent::intercepted_service::InterceptedService;
+use crate::agent::interceptor::{InterceptedRequest, Interceptor};
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $fault:ident;)*) => {

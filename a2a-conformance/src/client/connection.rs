@@ -3,23 +3,19 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use a2a_transport::Binding;
-use a2a_transport::binding::grpc::Status;
-use a2a_transport::binding::write_reply;
-use a2a_types::ErrorKind;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::case::{Case, Close, Pause, ScriptedAnswer, Tls};
+use super::answering::{pause, receive};
+use super::case::{Case, Close, Pause, Tls};
 use super::certificate::Authority;
 use super::fixture::{Fixture, Listener};
 use super::http2;
-use super::parsed_request::{self, ParsedRequest};
 use super::socket::{Request, Socket};
-use super::wire_answer::{BodyPiece, Framing, WireAnswer, edited};
+use super::wire_answer::{BodyPiece, Framing, WireAnswer};
 use crate::interface_kind::InterfaceKind;
 
 /// A fixture with its listeners. They close when this is dropped.
@@ -152,86 +148,6 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Records a request; returns its index among all requests, and the answer to it.
-pub(super) fn receive(
-    request: Request,
-    listener: Listener,
-    fixture: &Fixture,
-) -> (usize, WireAnswer) {
-    let parsed = parsed_request::read(&request, fixture.interface);
-    let (index, number) = fixture.record(listener, request.clone(), parsed.clone());
-    let written = answer(&request, &parsed, listener, number, fixture).unwrap_or_else(|problem| {
-        fixture.note(index, |received| received.harness = Some(problem));
-        WireAnswer::json(500, Vec::new())
-    });
-    fixture.note_answer(index, (written.status, written.text()));
-    (index, written)
-}
-
-fn answer(
-    request: &Request,
-    parsed: &ParsedRequest,
-    listener: Listener,
-    number: usize,
-    fixture: &Fixture,
-) -> Result<WireAnswer, String> {
-    let names = fixture.names_for(parsed);
-    if request.method == "GET" && request.path().ends_with("/jwks.json") {
-        return Ok(WireAnswer::json(200, fixture.published_keys(listener)));
-    }
-    let plain = ScriptedAnswer::default();
-    // A second listener answers as plainly as it can: what matters is what it is sent.
-    let scripted = match listener {
-        Listener::Agent => fixture
-            .case
-            .serve
-            .iter()
-            .find(|answer| fits(answer, parsed, number)),
-        Listener::Elsewhere => None,
-    };
-    let scripted = scripted.unwrap_or(&plain);
-    match (&parsed.envelope, parsed.operation) {
-        (Some(envelope), _) => WireAnswer::of(scripted, envelope, &names),
-        (None, Some("AgentCard")) => {
-            let is_here = request.path() == fixture.card_path();
-            let mut written = match (&scripted.raw, is_here) {
-                (Some(_), _) => WireAnswer::raw(scripted, &names)?,
-                (None, true) => {
-                    let card = fixture.card.to_string().into_bytes();
-                    WireAnswer::json(200, edited(card, &scripted.edit, &names)?)
-                }
-                (None, false) => WireAnswer::json(404, b"{}".to_vec()),
-            };
-            if is_here {
-                written.apply_overrides(scripted, &names)?;
-            }
-            Ok(written)
-        }
-        // A request that the version does not have.
-        _ => Ok(unknown(fixture, parsed)),
-    }
-}
-
-fn fits(answer: &ScriptedAnswer, parsed: &ParsedRequest, number: usize) -> bool {
-    let on = answer.on.as_deref();
-    on.is_none_or(|on| Some(on) == parsed.operation) && answer.nth.is_none_or(|nth| nth == number)
-}
-
-fn unknown(fixture: &Fixture, parsed: &ParsedRequest) -> WireAnswer {
-    let operation = a2a_types::Operation::GetTask;
-    let mut envelope = a2a_transport::ResponseContext::new(
-        fixture.interface.protocol_version,
-        fixture.interface.binding,
-        operation,
-    );
-    envelope.id = serde_json::from_value(parsed.body["id"].clone()).ok();
-    let written = write_reply(&envelope, Err(ErrorKind::MethodNotFound.into()));
-    match fixture.interface.binding {
-        Binding::Grpc => WireAnswer::grpc(Vec::new(), &Status::read(&written.body)),
-        _ => WireAnswer::json(written.status.as_u16(), written.body),
-    }
-}
-
 async fn write(socket: &mut Socket, written: &WireAnswer, fixture: &Fixture) -> io::Result<()> {
     if written.framing != Framing::Raw {
         let mut head = format!("HTTP/1.1 {} -\r\n", written.status);
@@ -294,15 +210,5 @@ async fn wait(socket: &mut Socket, hold: &Pause, fixture: &Fixture) -> io::Resul
     tokio::select! {
         () = pause(hold, fixture) => Ok(()),
         () = socket.closed() => Err(io::ErrorKind::BrokenPipe.into()),
-    }
-}
-
-/// Waits as a hold says.
-pub(super) async fn pause(hold: &Pause, fixture: &Fixture) {
-    if let Some(operation) = &hold.asked {
-        fixture.wait_for_operation(operation).await;
-    }
-    if let Some(ms) = hold.ms {
-        tokio::time::sleep(Duration::from_millis(ms)).await;
     }
 }

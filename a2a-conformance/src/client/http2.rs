@@ -17,8 +17,8 @@ use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
+use super::answering::{pause, receive};
 use super::case::Close;
-use super::connection::{pause, receive};
 use super::fixture::{Fixture, Listener};
 use super::socket::{MAX_BODY, Request, Socket};
 use super::wire_answer::{BodyPiece, Framing, WireAnswer};

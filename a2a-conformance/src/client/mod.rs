@@ -20,6 +20,7 @@
 //! # Ok(()) }
 //! ```
 
+mod answering;
 mod card;
 mod case;
 mod case_server;

@@ -1,11 +1,12 @@
 //! Checks of the errors that an agent answers with.
 
 use a2a_transport::Binding;
+use a2a_transport::binding::grpc::Code;
 use a2a_types::{ErrorKind, ProtocolVersion};
 use serde_json::Value;
 
+use super::Judge;
 use super::invariants::{Finding, Findings, unless};
-use super::{Judge, grpc};
 use crate::record::Mismatch;
 use crate::wire::exchange::{AgentResponse, ResponseContent, items};
 
@@ -26,7 +27,7 @@ pub(super) fn check(judge: &Judge, answered: &AgentResponse) -> Findings {
     };
     let mut findings = Findings::from_iter(internals(answered));
     if judge.binding == Binding::Grpc {
-        findings.extend(grpc::error(judge, json, *kind));
+        findings.extend(grpc_status(judge, json, *kind));
         return findings;
     }
     let is_guarded = GUARDS.contains(&answered.status);
@@ -164,8 +165,25 @@ fn body(judge: &Judge, status: u16, error: &Value, kind: ErrorKind) -> Findings 
     findings
 }
 
+/// Checks an error by gRPC, which is a status in JSON: its message and, in 1.0, its code and its details.
+fn grpc_status(judge: &Judge, status: &Value, kind: ErrorKind) -> Findings {
+    let mut findings = vec![message(status, "$.message")];
+    if judge.protocol_version != ProtocolVersion::V1_0 {
+        return findings;
+    }
+    let number = status["code"]
+        .as_i64()
+        .and_then(|code| i32::try_from(code).ok());
+    let name = Code::of(number.unwrap_or_default()).name();
+    let expected = format!("{} for {kind:?}", kind.grpc_status());
+    let holds = !is_of_a2a(kind) || name == kind.grpc_status();
+    findings.push(("grpc.error-code", unless(holds, "$.code", expected, name)));
+    findings.extend(details(&status["details"], "$.details", kind));
+    findings
+}
+
 /// Checks that the message of an error says something.
-pub(super) fn message(error: &Value, place: &str) -> Finding {
+fn message(error: &Value, place: &str) -> Finding {
     let message = &error["message"];
     let is_said = !message.as_str().unwrap_or_default().trim().is_empty();
     let found = unless(is_said, place, "what went wrong", message);
@@ -173,7 +191,7 @@ pub(super) fn message(error: &Value, place: &str) -> Finding {
 }
 
 /// Checks the details of an error of 1.0, which are at a place.
-pub(super) fn details(details: &Value, place: &str, kind: ErrorKind) -> Findings {
+fn details(details: &Value, place: &str, kind: ErrorKind) -> Findings {
     let mut findings = Findings::new();
     let all = details;
     let details = items(all);
@@ -234,7 +252,7 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
 }
 
 /// Returns whether the error has a code of A2A's own.
-pub(super) fn is_of_a2a(kind: ErrorKind) -> bool {
+fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
 }
 

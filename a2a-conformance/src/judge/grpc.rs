@@ -2,13 +2,12 @@
 
 use a2a_transport::binding::grpc::{Code, Status};
 use a2a_transport::http::grpc::{read_details, read_status};
-use a2a_types::{ErrorKind, Operation, ProtocolVersion};
+use a2a_types::{ErrorKind, Operation};
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::{Value, json};
 
-use super::Judge;
-use super::errors::{GUARDS, details, is_of_a2a, message};
+use super::errors::GUARDS;
 use super::invariants::{Findings, unless};
 
 /// The form of an answer.
@@ -129,23 +128,6 @@ pub(super) fn add_defaults(operation: Operation, result: &mut Value) {
             members.entry(name).or_insert(default);
         }
     }
-}
-
-/// Checks an error, which is a status in JSON.
-pub(super) fn error(judge: &Judge, status: &Value, kind: ErrorKind) -> Findings {
-    let mut findings = vec![message(status, "$.message")];
-    if judge.protocol_version != ProtocolVersion::V1_0 {
-        return findings;
-    }
-    let number = status["code"]
-        .as_i64()
-        .and_then(|code| i32::try_from(code).ok());
-    let name = Code::of(number.unwrap_or_default()).name();
-    let expected = format!("{} for {kind:?}", kind.grpc_status());
-    let holds = !is_of_a2a(kind) || name == kind.grpc_status();
-    findings.push(("grpc.error-code", unless(holds, "$.code", expected, name)));
-    findings.extend(details(&status["details"], "$.details", kind));
-    findings
 }
 
 const DETAILS: &str = "grpc-status-details-bin";

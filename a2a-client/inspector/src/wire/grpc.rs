@@ -6,8 +6,6 @@ use a2a_transport::http::grpc::MessageDecoder;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
-use super::exchange::MAX_BODY_BYTES;
-
 /// The messages of a body, as far as it is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
@@ -79,7 +77,7 @@ impl Messages {
 }
 
 /// Bytes of JSON after which no more is decoded: compressed messages may be much larger than the body.
-const MAX_JSON_BYTES: usize = 2 * MAX_BODY_BYTES;
+const MAX_JSON_BYTES: usize = 8 << 20;
 
 /// Returns whether headers are those of a request or an answer by gRPC, and not by gRPC-Web.
 pub(super) fn is_grpc(headers: &HeaderMap) -> bool {
@@ -135,7 +133,7 @@ mod tests {
     const PATH: &str = "/lf.a2a.v1.A2AService/GetTask";
 
     fn messages(body: &[u8]) -> Messages {
-        let decoder = MessageDecoder::of_requests(PATH, &HeaderMap::new(), MAX_BODY_BYTES);
+        let decoder = MessageDecoder::of_requests(PATH, &HeaderMap::new(), 1000);
         Messages::of(decoder, body)
     }
 

@@ -16,6 +16,7 @@ mod faulty_server;
 mod faulty_wire;
 mod followers;
 mod intercepted_grpc;
+pub(crate) mod intercepted_service;
 pub(crate) mod interceptor;
 mod issuer;
 mod memory;
