@@ -13,7 +13,7 @@ fn check(scenarios: &str, expected: &[&str]) {
     bench.args(scenarios.split(' '));
     bench.args([
         "--rounds=1",
-        "--seconds=0.1",
+        "--seconds=0.5",
         "--connections=2",
         "--sends=100",
     ]);
