@@ -92,7 +92,7 @@ impl ResponseObserver for Answer {
             if is_readable {
                 return;
             }
-            // What follows is shown as it is.
+            // The rest is shown as it is.
             data = &data[data.len().saturating_sub(decoder.buffered())..];
             self.messages = None;
         }

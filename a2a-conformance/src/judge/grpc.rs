@@ -16,7 +16,7 @@ pub(crate) struct GrpcResponse {
     pub(crate) status: StatusCode,
     /// Headers and trailers.
     pub(crate) headers: HeaderMap,
-    /// What the body has; `None` if it is a stream that goes on, or not gRPC.
+    /// The content of the body; `None` if it is a stream that goes on, or not gRPC.
     pub(crate) content: Option<Content>,
 }
 

@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 pub(crate) struct Messages {
     /// Messages that came as a whole.
     pub(super) whole: Vec<Message>,
-    /// What follows them, if anything does.
+    /// The bytes after them, if there are any.
     pub(super) rest: Option<Message>,
 }
 
@@ -79,7 +79,7 @@ impl Messages {
 /// Bytes of JSON after which no more is decoded: compressed messages may be much larger than the body.
 const MAX_JSON_BYTES: usize = 8 << 20;
 
-/// Returns whether headers are those of a request or an answer by gRPC, and not by gRPC-Web.
+/// Returns whether headers name the media type of gRPC, and not of gRPC-Web.
 pub(super) fn is_grpc(headers: &HeaderMap) -> bool {
     let media_type = headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
     let rest = media_type.and_then(|text| text.strip_prefix(b"application/grpc"));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_an_unknown_method_is_not_decoded() {
+    fn unknown_methods_are_not_decoded() {
         let messages = Messages::of(None, b"abc");
         let (place, problem) = messages.undecoded().next().unwrap();
         assert_eq!(place, 0..3);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_media_type_says_grpc() {
+    fn grpc_is_known_by_its_media_type() {
         for (text, expected) in [
             ("application/grpc", true),
             ("application/grpc+proto", true),

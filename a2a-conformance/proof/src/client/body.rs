@@ -53,7 +53,7 @@ impl Body {
                 let frame = match frame {
                     Ok(frame) => frame,
                     Err(error) => {
-                        // What a client does not get to see has no status that it lacks.
+                        // An answer that the client does not receive has no status to leave out.
                         has_trailers = true;
                         let _ = give.send(Err(error.into())).await;
                         break;

@@ -17,7 +17,7 @@ pub struct MessageDecoder {
 
 impl MessageDecoder {
     /// Creates a decoder of requests to the method at a path, whose messages have at most `limit` bytes; `None` if A2A
-    /// has no such method. `headers` are those of the request.
+    /// has no such method. `headers` belong to the request.
     pub fn of_requests(path: &str, headers: &HeaderMap, limit: usize) -> Option<Self> {
         Some(Self::new(Method::at(path)?.request(), headers, limit))
     }

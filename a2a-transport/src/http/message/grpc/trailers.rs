@@ -58,7 +58,7 @@ pub fn read_status(trailers: &HeaderMap) -> Option<Status> {
     Some(status)
 }
 
-/// Reads the status in the details, whose code and message should be those of the trailers; `None` if there is none that
+/// Reads the status in the details, whose code and message should equal the ones in the trailers; `None` if there is none that
 /// can be read.
 pub fn read_details(trailers: &HeaderMap) -> Option<Status> {
     let details = BASE64.decode(trailers.get(&DETAILS)?).ok()?;
