@@ -15,7 +15,7 @@ use a2a_inspector::Settings;
 use a2a_transport::http::DeviationObserver;
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, ErrorKind, SecurityScheme};
-use clap::Args;
+use clap::{Args, FromArgMatches};
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
 
@@ -26,6 +26,7 @@ use crate::failure::Failure;
 use crate::files::expand;
 use crate::login;
 use crate::show::note;
+use crate::sources::Sources;
 use crate::wire::Wire;
 
 /// Agent to call, and options of the connection.
@@ -114,6 +115,22 @@ impl AgentArgs {
     pub(crate) fn or(mut self, name: Option<String>) -> Self {
         self.agent_card = name.or(self.agent_card);
         self
+    }
+
+    /// Speaks the first protocol version on the card that is spoken here, unless one is chosen.
+    pub(crate) fn any_version(mut self) -> Self {
+        let version = &mut self.connection.a2a_version;
+        version.get_or_insert(VersionChoice::Auto);
+        self
+    }
+
+    /// Reads the agent of a file of settings.
+    pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
+        let sources = Sources::of_file(path)?;
+        let command = sources.apply(Self::augment_args(clap::Command::new("a2a")));
+        let read = command.try_get_matches_from(["a2a"]);
+        let read = read.and_then(|matches| Self::from_arg_matches(&matches));
+        read.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
     }
 
     /// Returns the agent as the options of another command name it.
@@ -220,8 +237,7 @@ impl AgentArgs {
         let has_card = !self.connection.no_card;
         let (card, transport, endpoint) = if has_card {
             let found = self.find_card().await?;
-            let version = &mut self.connection.a2a_version;
-            version.get_or_insert(VersionChoice::Auto);
+            self = self.any_version();
             let card = self.with_chosen_interfaces(&found.card)?;
             let first = card.supported_interfaces.first();
             let Some((transport, first)) = first.and_then(|it| Some((HttpTransport::to(it)?, it)))

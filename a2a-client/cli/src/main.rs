@@ -119,6 +119,9 @@ enum Command {
     Serve(command::serve::Options),
     /// Translate between protocol versions: callers of any version reach an agent that speaks one.
     Gateway(command::gateway::Options),
+    /// Give agents to an editor or assistant as tools, by the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp(command::mcp::Options),
     /// Receive push notifications.
     #[command(subcommand)]
     Webhook(command::webhook::WebhookCommand),
@@ -144,6 +147,7 @@ Examples:
   a2a send -a http://127.0.0.1:8080 --stream \"tell me a joke\"
   a2a chat http://127.0.0.1:8080                                a conversation in the terminal
   a2a inspect http://127.0.0.1:8080                             all of it in the browser
+  claude mcp add joker -- a2a mcp http://127.0.0.1:8080         the agent as a tool of an assistant
   A2ACLI_BEARER=… a2a task list -a https://agent.example -o json | jq -r .tasks[].id
 
 The agent is named by --agent-card, by a URL as the first argument, or by A2ACLI_AGENT_CARD. Each
@@ -281,6 +285,8 @@ fn run_to_end(command: Command, screen: &Screen) -> Result<(), Failure> {
         | Command::Gateway(_)
         | Command::Inspect(_)
         | Command::Send(_) => 2,
+        #[cfg(feature = "mcp")]
+        Command::Mcp(_) => 2,
         // It goes on after any number of them.
         Command::Chat(_) => usize::MAX,
         _ => 1,
@@ -343,6 +349,8 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
             command::serve::run(options, screen).await
         }
         Command::Gateway(options) => command::gateway::run(options, screen).await,
+        #[cfg(feature = "mcp")]
+        Command::Mcp(options) => command::mcp::run(options, screen).await,
         Command::Webhook(command) => command::webhook::run(command, screen).await,
         Command::Db(DbCommand::Check(options)) => command::db_check::run(options, screen).await,
         Command::Db(DbCommand::Migrate(options)) => command::db_migrate::run(options, screen).await,

@@ -56,6 +56,13 @@ impl Sources {
         Ok(Self(values))
     }
 
+    /// Reads one file alone.
+    pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
+        let mut values = BTreeMap::new();
+        read_file(path, &mut values)?;
+        Ok(Self(values))
+    }
+
     /// Returns the value of an option, and its source.
     pub(crate) fn get(&self, option: &str) -> Option<&(String, Source)> {
         self.0.get(&variable(option)).filter(|_| is_read(option))

@@ -10,6 +10,8 @@ pub(crate) mod db_check;
 pub(crate) mod db_migrate;
 pub(crate) mod gateway;
 pub(crate) mod inspect;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 mod one_task;
 mod parts;
 mod push_config;

@@ -1,0 +1,117 @@
+//! Agents of a bridge, and the tools that they are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_client::{Client, causes};
+use a2a_types::{AgentCard, AgentSkill, Object};
+use futures_util::future::{BoxFuture, join_all};
+use rmcp::model::Tool;
+use tokio::sync::OnceCell;
+
+use crate::tool;
+
+/// Error of a connection to an agent.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Connects to an agent.
+pub(crate) type Connect =
+    Box<dyn Fn() -> BoxFuture<'static, Result<Client, BoxError>> + Send + Sync>;
+
+/// Agent that is connected when it is first needed, and again while that fails.
+pub(crate) struct Agent {
+    /// URL, or another name by which a user knows it.
+    pub(crate) place: String,
+    pub(crate) connect: Connect,
+    pub(crate) client: OnceCell<Client>,
+}
+
+/// Agents that are connected, and their tools in the order of the agents and of their cards.
+#[derive(Default)]
+pub(crate) struct Catalog {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) agents: Vec<ConnectedAgent>,
+    /// Agents that cannot be reached: sentences for the caller.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Agent that is connected.
+#[derive(Clone)]
+pub(crate) struct ConnectedAgent {
+    /// Name of the agent in tools and in handles of tasks.
+    pub(crate) name: String,
+    pub(crate) client: Client,
+    card: Arc<AgentCard>,
+}
+
+/// A tool, and the skill that it is.
+pub(crate) struct Entry {
+    pub(crate) tool: Tool,
+    pub(crate) agent: ConnectedAgent,
+    pub(crate) skill: Option<AgentSkill>,
+}
+
+impl Entry {
+    /// Returns the schema of the skill's input, if its card has one.
+    pub(crate) fn schema(&self) -> Option<&Object> {
+        tool::skill_schema(&self.agent.card, self.skill.as_ref()?)
+    }
+}
+
+impl Catalog {
+    /// Connects the agents that are not, and lists the tools of all that are.
+    pub(crate) async fn of(agents: &[Agent]) -> Self {
+        let connecting = agents.iter().map(async |agent| {
+            let connecting = agent.client.get_or_try_init(|| (agent.connect)());
+            match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
+                Ok(Ok(client)) => Ok(client.clone()),
+                Ok(Err(error)) => Err(format!("{}: {}", agent.place, causes(&*error))),
+                Err(_) => Err(format!(
+                    "{}: no answer within {CONNECT_TIMEOUT:?}",
+                    agent.place
+                )),
+            }
+        });
+        let mut catalog = Self::default();
+        for connected in join_all(connecting).await {
+            match connected {
+                Ok(client) => catalog.add(client),
+                Err(problem) => catalog.missing.push(problem),
+            }
+        }
+        catalog
+    }
+
+    fn add(&mut self, client: Client) {
+        let card = client.card().unwrap_or_default();
+        let is_taken = |name: &str| self.agents.iter().any(|agent| agent.name == name);
+        let name = tool::unique(&tool::slug(&card.name), is_taken);
+        let agent = ConnectedAgent { name, client, card };
+        match agent.card.skills.is_empty() {
+            true => self.add_tool(&agent, None),
+            false => agent
+                .card
+                .skills
+                .iter()
+                .for_each(|skill| self.add_tool(&agent, Some(skill))),
+        }
+        self.agents.push(agent);
+    }
+
+    fn add_tool(&mut self, agent: &ConnectedAgent, skill: Option<&AgentSkill>) {
+        let name = match skill {
+            Some(skill) => format!("{}_{}", agent.name, tool::slug(&skill.id)),
+            None => agent.name.clone(),
+        };
+        let is_taken = |name: &str| self.entries.iter().any(|entry| entry.tool.name == name);
+        let name = tool::unique(&name, is_taken);
+        self.entries.push(Entry {
+            tool: tool::tool(name, &agent.card, skill),
+            agent: agent.clone(),
+            skill: skill.cloned(),
+        });
+    }
+}
+
+/// Time within which an agent must answer with its card.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

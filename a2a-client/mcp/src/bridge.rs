@@ -1,0 +1,466 @@
+//! The bridge: an MCP server whose tools are the skills of A2A agents.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use a2a_client::Client;
+use a2a_types::Task;
+use futures_util::FutureExt;
+use lru::LruCache;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
+    CreateTaskResult, ElicitRequest, ErrorData, GetTaskParams, GetTaskResult, Implementation,
+    InputRequest, InputRequests, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, RequestStateCodec, SealOptions, ServerCapabilities, ServerConfig, Tool,
+    UpdateTaskParams,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde::{Deserialize, Serialize};
+
+use crate::agents::{Agent, BoxError, Catalog, ConnectedAgent, Entry};
+use crate::call::{Outcome, Request, follow};
+use crate::question::{Answer, AnswerKind, Question, answer};
+use crate::{arguments, content};
+
+/// MCP server whose tools are the skills of A2A agents.
+///
+/// It keeps no state of its own: conversations and tasks are named by the ids that the agents gave them. A clone serves
+/// the same agents.
+pub struct Bridge {
+    pub(crate) agents: Vec<Agent>,
+    grace: Duration,
+    states: RequestStateCodec,
+    /// Times at which tasks were begun, by their handles.
+    pub(crate) begun: Mutex<LruCache<String, String>>,
+}
+
+/// Settings of a [`Bridge`].
+pub struct BridgeBuilder {
+    agents: Vec<Agent>,
+    grace: Duration,
+    key: Option<Vec<u8>>,
+}
+
+impl Bridge {
+    /// Returns the settings of a bridge without agents.
+    pub fn builder() -> BridgeBuilder {
+        BridgeBuilder {
+            agents: Vec::new(),
+            grace: DEFAULT_GRACE,
+            key: None,
+        }
+    }
+}
+
+impl BridgeBuilder {
+    /// Adds an agent. `place` names it in errors: its URL. It is connected when it is first needed, and again while that
+    /// fails.
+    pub fn agent<F>(
+        mut self,
+        place: impl Into<String>,
+        connect: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Client, BoxError>> + Send + 'static,
+    {
+        self.agents.push(Agent {
+            place: place.into(),
+            connect: Box::new(move || connect().boxed()),
+            client: tokio::sync::OnceCell::new(),
+        });
+        self
+    }
+
+    /// Sets the time after which a tool call becomes a task of MCP, if the client knows tasks. Default: 5 s.
+    pub fn grace(mut self, time: Duration) -> Self {
+        self.grace = time;
+        self
+    }
+
+    /// Sets the key that seals the state of questions, at least 32 secret bytes. By default it is made up at the start, and
+    /// questions are not answered after a restart.
+    pub fn state_key(mut self, key: impl Into<Vec<u8>>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Returns the bridge. Errors: the key is too short.
+    pub fn build(self) -> Result<Bridge, InvalidStateKey> {
+        let key = self.key.unwrap_or_else(|| {
+            let halves = [uuid::Uuid::new_v4(), uuid::Uuid::new_v4()];
+            halves.iter().flat_map(|half| half.into_bytes()).collect()
+        });
+        Ok(Bridge {
+            agents: self.agents,
+            grace: self.grace,
+            states: RequestStateCodec::try_new(key).map_err(|_| InvalidStateKey)?,
+            begun: Mutex::new(LruCache::new(MAX_BEGUN)),
+        })
+    }
+}
+
+/// The key that seals the state of questions is too short.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the key has too few bytes: expected {} or more",
+    RequestStateCodec::MIN_KEY_LENGTH
+)]
+pub struct InvalidStateKey;
+
+const DEFAULT_GRACE: Duration = Duration::from_secs(5);
+
+/// Number of tasks whose begin is remembered.
+const MAX_BEGUN: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1024).unwrap();
+
+/// Time for which a question can be answered.
+const STATE_TTL: Duration = Duration::from_secs(24 * 3600);
+
+/// Time for which a client may keep the list of tools, and the same while an agent is missing.
+const TOOLS_TTL: Duration = Duration::from_secs(300);
+const TOOLS_TTL_INCOMPLETE: Duration = Duration::from_secs(10);
+
+/// State of a question in a round trip: what the answer belongs to.
+#[derive(Deserialize, Serialize)]
+struct State {
+    agent: String,
+    task: String,
+    context: Option<String>,
+    question: String,
+    kind: AnswerKind,
+}
+
+/// Elicitations that a client can show.
+#[derive(Clone, Copy)]
+pub(crate) struct Modes {
+    pub(crate) forms: bool,
+    pub(crate) pages: bool,
+}
+
+impl Modes {
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
+        let elicitation = context.client_capabilities().and_then(|it| it.elicitation);
+        match elicitation {
+            // Before modes had names, there were forms only.
+            Some(modes) => Self {
+                forms: modes.form.is_some() || modes.url.is_none(),
+                pages: modes.url.is_some(),
+            },
+            None => Self {
+                forms: false,
+                pages: false,
+            },
+        }
+    }
+}
+
+impl ServerHandler for Bridge {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tasks();
+        let program = Implementation::new("a2a", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities.build())
+            .with_server_info(program)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let catalog = Catalog::of(&self.agents).await;
+        if catalog.agents.is_empty() && !catalog.missing.is_empty() {
+            let problem = format!("no agent can be reached: {}", catalog.missing.join("; "));
+            return Err(ErrorData::internal_error(problem, None));
+        }
+        for problem in &catalog.missing {
+            tracing::warn!("an agent cannot be reached: {problem}");
+        }
+        let ttl = match catalog.missing.is_empty() {
+            true => TOOLS_TTL,
+            false => TOOLS_TTL_INCOMPLETE,
+        };
+        let tools = catalog
+            .entries
+            .into_iter()
+            .map(|entry| entry.tool)
+            .collect();
+        let mut listed = ListToolsResult::with_all_items(tools);
+        listed.ttl_ms = Some(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        // What an agent shows may depend on the credentials of this bridge.
+        listed.cache_scope = Some(CacheScope::Private);
+        Ok(listed)
+    }
+
+    fn get_tool(&self, _name: &str) -> Option<Tool> {
+        None
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let catalog = Catalog::of(&self.agents).await;
+        let named = |entry: &&Entry| entry.tool.name == request.name;
+        let Some(entry) = catalog.entries.iter().find(named) else {
+            return Err(unknown_tool(&request.name, &catalog));
+        };
+        let agent = &entry.agent;
+        let begin = match &request.request_state {
+            Some(state) => {
+                let state = self.open(state, &request.name)?;
+                let responses = request.input_responses.as_ref();
+                match responses.and_then(|responses| responses.get(&state.question)) {
+                    Some(response) => {
+                        let task = state.task();
+                        answer(&task, state.kind, response.clone()).map_err(|problem| {
+                            ErrorData::invalid_params(format!("inputResponses: {problem}"), None)
+                        })?
+                    }
+                    // Without an answer the question is asked once more.
+                    None => return self.ask_again(entry, &state, &context).await,
+                }
+                .into_request(&state.task(), state.question)
+            }
+            None => arguments::message(request.arguments.unwrap_or_default(), entry.schema())
+                .map(|message| Begin::Request(entry.request(message)))
+                .unwrap_or_else(|problem| Begin::Result(content::of_failure(problem))),
+        };
+        self.run(entry, agent, begin, &context).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.task_state(&request.task_id, &context).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.answer_task(&request.task_id, request.input_responses)
+            .await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.cancel(&request.task_id).await
+    }
+}
+
+/// Begin of a turn, or what is answered without one.
+enum Begin {
+    Request(Request),
+    Cancel(Task),
+    Result(CallToolResult),
+}
+
+impl Answer {
+    fn into_request(self, task: &Task, question: String) -> Begin {
+        match self {
+            Self::Message(message) => Begin::Request(Request::Send(Box::new(message))),
+            Self::Visited => Begin::Request(Request::Wait {
+                task: task.id.clone(),
+                answered: Some(question),
+            }),
+            Self::Canceled => Begin::Cancel(task.clone()),
+            Self::Declined => {
+                let notice = "The question was declined. The agent still waits for its answer: call the tool again with it and this task_id.";
+                let mut result = content::of_task(task, Some(notice));
+                result.is_error = Some(true);
+                Begin::Result(result)
+            }
+        }
+    }
+}
+
+impl Bridge {
+    /// Runs turns of an agent until there is a result, a question that the client must ask, or a task of MCP.
+    async fn run(
+        &self,
+        entry: &Entry,
+        agent: &ConnectedAgent,
+        mut begin: Begin,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let capabilities = context.client_capabilities();
+        let knows_tasks = capabilities.is_some_and(|it| it.supports_tasks());
+        let grace = knows_tasks.then_some(self.grace);
+        loop {
+            let request = match begin {
+                Begin::Request(request) => request,
+                Begin::Result(result) => return Ok(result.into()),
+                Begin::Cancel(task) => {
+                    let canceled = agent.client.cancel_task(task.id.clone()).await;
+                    let mut result = match canceled {
+                        Ok(task) => content::of_task(&task, None),
+                        Err(error) => content::of_failure(crate::call::sentence(&error)),
+                    };
+                    result.is_error = Some(true);
+                    return Ok(result.into());
+                }
+            };
+            let task = match follow(&agent.client, request, grace, context).await {
+                Outcome::Message(message) => return Ok(content::of_message(&message).into()),
+                Outcome::Canceled => {
+                    return Ok(content::of_failure("the call was canceled").into());
+                }
+                Outcome::Failed(problem, None) => return Ok(content::of_failure(problem).into()),
+                Outcome::Failed(problem, Some(task)) => {
+                    let mut result = content::of_task(&task, Some(&problem));
+                    result.is_error = Some(true);
+                    return Ok(result.into());
+                }
+                Outcome::Working(task) => {
+                    let task = self.begin_task(agent, &task);
+                    return Ok(CreateTaskResult::new(task).into());
+                }
+                Outcome::Settled(task) => task,
+            };
+            let Some(question) = Question::of(&task) else {
+                return Ok(content::of_task(&task, None).into());
+            };
+            begin = match self.ask(entry, &task, &question, context).await? {
+                Asked::Answer(answer) => answer.into_request(&task, question.key),
+                Asked::Response(response) => return Ok(response),
+            };
+        }
+    }
+
+    /// Asks the client a question of a task: by a round trip, by a request to an older client, or by a text.
+    async fn ask(
+        &self,
+        entry: &Entry,
+        task: &Task,
+        question: &Question,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Asked, ErrorData> {
+        let Modes { forms, pages } = Modes::of(context);
+        let Some(elicitation) = question.elicitation(forms, pages) else {
+            let mut result = content::of_task(task, Some(&question.notice()));
+            result.is_error = question
+                .is_for_credentials()
+                .then_some(true)
+                .or(result.is_error);
+            return Ok(Asked::Response(result.into()));
+        };
+        let version = context.protocol_version();
+        let has_round_trips = version
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        if has_round_trips {
+            let state = State {
+                agent: entry.agent.name.clone(),
+                task: task.id.to_string(),
+                context: task.context_id.as_ref().map(ToString::to_string),
+                question: question.key.clone(),
+                kind: question.kind(),
+            };
+            let state = self.seal(&state, &entry.tool.name)?;
+            let request = InputRequest::Elicitation(ElicitRequest::new(elicitation));
+            let requests = InputRequests::from([(question.key.clone(), request)]);
+            let asked = InputRequiredResult::new(Some(requests), Some(state));
+            return Ok(Asked::Response(asked.into()));
+        }
+        let response = tokio::select! {
+            response = context.peer.create_elicitation(elicitation) => response,
+            () = context.ct.cancelled() => return Ok(Asked::Answer(Answer::Canceled)),
+        };
+        let response = response.map_err(|error| {
+            ErrorData::internal_error(format!("the client did not answer: {error}"), None)
+        })?;
+        let response = serde_json::to_value(response).unwrap_or_default();
+        let answer = answer(task, question.kind(), response)
+            .map_err(|problem| ErrorData::invalid_params(problem, None))?;
+        Ok(Asked::Answer(answer))
+    }
+
+    /// Asks the question of a state once more, or returns what has become of the task.
+    async fn ask_again(
+        &self,
+        entry: &Entry,
+        state: &State,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let task = state.task().id;
+        let begin = Begin::Request(Request::Wait {
+            task,
+            answered: None,
+        });
+        self.run(entry, &entry.agent, begin, context).await
+    }
+
+    fn seal(&self, state: &State, tool: &str) -> Result<String, ErrorData> {
+        let failed = |error| ErrorData::internal_error(format!("the state: {error}"), None);
+        let bytes = serde_json::to_vec(state).map_err(failed)?;
+        let options = SealOptions::new()
+            .associated_data(tool.as_bytes())
+            .ttl(STATE_TTL);
+        Ok(self.states.seal_with(&bytes, &options))
+    }
+
+    fn open(&self, sealed: &str, tool: &str) -> Result<State, ErrorData> {
+        let refused = |problem: &dyn std::fmt::Display| {
+            let problem = format!(
+                "requestState: {problem}; expected the state of the question, unchanged, within {} hours",
+                STATE_TTL.as_secs() / 3600
+            );
+            ErrorData::invalid_params(problem, None)
+        };
+        let bytes = self.states.open_with(sealed, tool.as_bytes());
+        let bytes = bytes.map_err(|error| refused(&error))?;
+        serde_json::from_slice(&bytes).map_err(|error| refused(&error))
+    }
+}
+
+/// Answer to a question, or the response that asks for it.
+enum Asked {
+    Answer(Answer),
+    Response(CallToolResponse),
+}
+
+impl State {
+    /// Returns the task as far as the state knows it.
+    fn task(&self) -> Task {
+        Task {
+            id: self.task.as_str().into(),
+            context_id: self.context.as_deref().map(Into::into),
+            ..Task::default()
+        }
+    }
+}
+
+impl Entry {
+    /// Returns the request for a message, which names the skill in its metadata.
+    fn request(&self, mut message: a2a_types::Message) -> Request {
+        if let Some(skill) = &self.skill {
+            let metadata = message.metadata.get_or_insert_default();
+            metadata.insert("skillId".to_owned(), skill.id.clone().into());
+        }
+        Request::Send(Box::new(message))
+    }
+}
+
+fn unknown_tool(name: &str, catalog: &Catalog) -> ErrorData {
+    let known: Vec<_> = catalog
+        .entries
+        .iter()
+        .map(|entry| &*entry.tool.name)
+        .collect();
+    let mut problem = format!("unknown tool `{name}`: expected {}", known.join(", "));
+    for missing in &catalog.missing {
+        problem.push_str("; an agent cannot be reached: ");
+        problem.push_str(missing);
+    }
+    ErrorData::invalid_params(problem, None)
+}
+
+const INSTRUCTIONS: &str = "Each tool is a skill of an agent. A result has a context_id: pass it to go on with the conversation. \
+An agent that asks for something names a task_id: pass it with the answer.";

@@ -1,0 +1,210 @@
+//! One turn of an agent for a tool call: its events as progress, and its end.
+
+use std::time::Duration;
+
+use a2a_client::{Client, Error, StreamExt, TaskEventStream, TraceContext, causes};
+use a2a_types::{Event, Message, Task, TaskId};
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext};
+use tokio::time::Instant;
+
+/// What the agent is asked for.
+pub(crate) enum Request {
+    Send(Box<Message>),
+    /// To go on with a task, after the question with this key has been answered elsewhere.
+    Wait {
+        task: TaskId,
+        answered: Option<String>,
+    },
+    /// To tell how a task goes on. It goes on if the call is canceled, too.
+    Watch {
+        task: TaskId,
+    },
+}
+
+/// End of a turn.
+pub(crate) enum Outcome {
+    Message(Message),
+    /// The task has ended, or waits for its caller.
+    Settled(Box<Task>),
+    /// The task goes on after the time that the caller waits.
+    Working(Box<Task>),
+    /// The call was canceled, and the task is.
+    Canceled,
+    /// A sentence for the caller, and the task as far as it is known.
+    Failed(String, Option<Box<Task>>),
+}
+
+/// Follows a turn of an agent. With `grace`, the wait ends after this time, and the turn goes on.
+pub(crate) async fn follow(
+    client: &Client,
+    request: Request,
+    grace: Option<Duration>,
+    context: &RequestContext<RoleServer>,
+) -> Outcome {
+    let trace = context.meta.get_traceparent();
+    let trace = trace.and_then(|parent| TraceContext::parse(parent, context.meta.get_tracestate()));
+    let client = client.with_trace_context(trace);
+    let owns_task = !matches!(request, Request::Watch { .. });
+    let (events, answered) = match request {
+        Request::Send(message) => (client.send(*message).follow(), None),
+        Request::Wait { ref task, .. } | Request::Watch { ref task } => {
+            let events = match client.subscribe(task.clone()).await {
+                Ok(events) => events,
+                Err(error) => return unfollowed(&client, task, &error).await,
+            };
+            match request {
+                Request::Wait { answered, .. } => (events, answered),
+                _ => (events, None),
+            }
+        }
+    };
+    let mut turn = Turn {
+        client,
+        events: Some(events),
+        owns_task,
+    };
+    let mut progress = Progress::of(context);
+    let end = grace.map(|grace| Instant::now() + grace);
+    loop {
+        let Some(events) = &mut turn.events else {
+            return Outcome::Canceled;
+        };
+        let event = tokio::select! {
+            event = events.next() => event,
+            () = context.ct.cancelled() => return Outcome::Canceled,
+            () = until(end), if events.task().is_some() => {
+                let task = events.task().cloned().unwrap_or_default();
+                turn.events = None;
+                return Outcome::Working(Box::new(task));
+            }
+        };
+        match event {
+            Some(Ok(Event::Message(message))) => {
+                turn.events = None;
+                return Outcome::Message(message);
+            }
+            Some(Ok(event)) => progress.tell(&event).await,
+            Some(Err(error)) => {
+                let task = events.task().cloned();
+                turn.events = None;
+                return Outcome::Failed(sentence(&error), task.map(Box::new));
+            }
+            None => {
+                let task = events.task().cloned();
+                turn.events = None;
+                return match task {
+                    Some(task) => Outcome::Settled(Box::new(task)),
+                    None => {
+                        Outcome::Failed("the agent ended its answer without a task".into(), None)
+                    }
+                };
+            }
+        }
+        let settled = events.task().filter(|task| task.status.state.is_settled());
+        let is_new = |task: &&Task| {
+            let key = crate::question::Question::of(task).map(|question| question.key);
+            key.is_none() || key != answered
+        };
+        if let Some(task) = settled.filter(is_new).cloned() {
+            turn.events = None;
+            return Outcome::Settled(Box::new(task));
+        }
+    }
+}
+
+/// Returns a task that cannot be followed as it stands, if that is settled.
+async fn unfollowed(client: &Client, task: &TaskId, error: &Error) -> Outcome {
+    match client.get_task(task.clone(), None).await {
+        Ok(task) if task.status.state.is_settled() => Outcome::Settled(Box::new(task)),
+        _ => Outcome::Failed(sentence(error), None),
+    }
+}
+
+/// Returns an error of a call as a sentence for the caller of a tool.
+pub(crate) fn sentence(error: &Error) -> String {
+    match error {
+        Error::Agent(error) => format!("the agent answered with an error: {}", error.message),
+        error => format!("the call of the agent failed: {}", causes(error)),
+    }
+}
+
+/// Waits until a time, or for ever.
+async fn until(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Turn that is followed. If it is dropped before its end, its task is canceled.
+struct Turn {
+    client: Client,
+    /// `None` once the turn may go on without the call.
+    events: Option<TaskEventStream>,
+    owns_task: bool,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let events = self.events.take().filter(|_| self.owns_task);
+        let runtime = tokio::runtime::Handle::try_current();
+        if let (Some(events), Ok(runtime)) = (events, runtime) {
+            runtime.spawn(cancel(self.client.clone(), events));
+        }
+    }
+}
+
+/// Cancels the task of a turn, once the agent has named it.
+async fn cancel(client: Client, mut events: TaskEventStream) {
+    let named = async { while events.task().is_none() && events.next().await.is_some() {} };
+    // A task that gets no name within this time cannot be canceled.
+    let _ = tokio::time::timeout(CANCEL_TIMEOUT, named).await;
+    let Some(task) = events.task().map(|task| task.id.clone()) else {
+        return;
+    };
+    let canceling = tokio::time::timeout(CANCEL_TIMEOUT, client.cancel_task(task));
+    if let Ok(Err(error)) = canceling.await {
+        tracing::debug!(
+            error = &error as &dyn std::error::Error,
+            "the task is not canceled"
+        );
+    }
+}
+
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Progress of a call, for callers that want it.
+struct Progress {
+    to: Option<(Peer<RoleServer>, ProgressToken)>,
+    count: f64,
+}
+
+impl Progress {
+    fn of(context: &RequestContext<RoleServer>) -> Self {
+        let token = context.meta.get_progress_token();
+        Self {
+            to: token.map(|token| (context.peer.clone(), token)),
+            count: 0.0,
+        }
+    }
+
+    /// Tells the caller of an event. The agent is read no faster than the caller takes it.
+    async fn tell(&mut self, event: &Event) {
+        let Some((peer, token)) = &self.to else {
+            return;
+        };
+        self.count += 1.0;
+        let mut told = ProgressNotificationParam::new(token.clone(), self.count);
+        let text = event.text();
+        if !text.is_empty() {
+            told = told.with_message(text.chars().take(MAX_MESSAGE).collect::<String>());
+        }
+        // A caller that is gone cancels the call.
+        let _ = peer.notify_progress(told).await;
+    }
+}
+
+/// Longest message of a progress notification in characters.
+const MAX_MESSAGE: usize = 1000;

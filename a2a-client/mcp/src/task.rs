@@ -1,0 +1,193 @@
+//! Tasks of MCP: handles of the agents' tasks.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use a2a_client::Error;
+use a2a_types::{ErrorKind, Task, TaskId, TaskState, Timestamp};
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolResult, DetailedTask, ElicitRequest, ErrorCode, ErrorData, GetTaskResult, InputRequest,
+    InputRequests, InputResponses, TaskPayload, TaskStatus,
+};
+use rmcp::service::RequestContext;
+
+use crate::agents::{Catalog, ConnectedAgent};
+use crate::bridge::{Bridge, Modes};
+use crate::call::{Outcome, Request, follow, sentence};
+use crate::content;
+use crate::question::{Answer, Question, answer};
+
+impl Bridge {
+    /// Returns the task of MCP for a task that goes on.
+    pub(crate) fn begin_task(&self, agent: &ConnectedAgent, task: &Task) -> rmcp::model::Task {
+        let handle = self.handle(agent, &task.id);
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.put(handle.clone(), Timestamp::now().to_string());
+        drop(begun);
+        self.base(&handle, task)
+    }
+
+    /// Returns the state of a task. While the agent works on it, waits a little for the end.
+    pub(crate) async fn task_state(
+        &self,
+        handle: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let (agent, id) = self.find(handle).await?;
+        let mut task = agent
+            .client
+            .get_task(id.clone(), None)
+            .await
+            .map_err(refusal)?;
+        if !task.status.state.is_settled() {
+            let request = Request::Watch { task: id };
+            task = match follow(&agent.client, request, Some(MAX_WAIT), context).await {
+                Outcome::Settled(task) | Outcome::Working(task) => *task,
+                // The agent may not let it be followed: the state is known all the same.
+                _ => task,
+            };
+        }
+        let payload = payload(&task, Modes::of(context));
+        let base = self.base(handle, &task);
+        Ok(GetTaskResult::new(DetailedTask::new(base, payload)))
+    }
+
+    /// Sends the answer to the question of a task. Answers to other questions are ignored.
+    pub(crate) async fn answer_task(
+        &self,
+        handle: &str,
+        mut responses: InputResponses,
+    ) -> Result<(), ErrorData> {
+        let (agent, id) = self.find(handle).await?;
+        let task = agent.client.get_task(id, Some(0)).await.map_err(refusal)?;
+        let Some(question) = Question::of(&task) else {
+            return Ok(());
+        };
+        let Some(response) = responses.remove(&question.key) else {
+            return Ok(());
+        };
+        let answer = answer(&task, question.kind(), response).map_err(|problem| {
+            ErrorData::invalid_params(format!("inputResponses: {problem}"), None)
+        })?;
+        match answer {
+            Answer::Message(message) => {
+                let sending = agent.client.send(message).return_immediately();
+                sending.await.map_err(refusal)?;
+            }
+            Answer::Canceled => {
+                agent.client.cancel_task(task.id).await.map_err(refusal)?;
+            }
+            Answer::Visited | Answer::Declined => {}
+        }
+        Ok(())
+    }
+
+    /// Cancels a task. One that has ended is left as it is.
+    pub(crate) async fn cancel(&self, handle: &str) -> Result<(), ErrorData> {
+        let (agent, id) = self.find(handle).await?;
+        match agent.client.cancel_task(id).await {
+            Ok(_) => Ok(()),
+            Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotCancelable => Ok(()),
+            Err(error) => Err(refusal(error)),
+        }
+    }
+
+    /// Returns the handle of a task: its id, and before it the name of its agent if there are several.
+    fn handle(&self, agent: &ConnectedAgent, id: &TaskId) -> String {
+        match self.agents.len() {
+            1 => id.to_string(),
+            _ => format!("{}/{id}", agent.name),
+        }
+    }
+
+    async fn find(&self, handle: &str) -> Result<(ConnectedAgent, TaskId), ErrorData> {
+        let mut catalog = Catalog::of(&self.agents).await;
+        let found = match self.agents.len() {
+            1 => catalog.agents.pop().map(|agent| (agent, handle)),
+            _ => handle.split_once('/').and_then(|(name, id)| {
+                let agent = catalog
+                    .agents
+                    .into_iter()
+                    .find(|agent| agent.name == name)?;
+                Some((agent, id))
+            }),
+        };
+        match found {
+            Some((agent, id)) => Ok((agent, id.into())),
+            None if catalog.missing.is_empty() => Err(unknown()),
+            None => {
+                let problem = format!("an agent cannot be reached: {}", catalog.missing.join("; "));
+                Err(ErrorData::internal_error(problem, None))
+            }
+        }
+    }
+
+    /// Returns what all states of a task have.
+    fn base(&self, handle: &str, task: &Task) -> rmcp::model::Task {
+        let updated = task
+            .status
+            .timestamp
+            .unwrap_or_else(Timestamp::now)
+            .to_string();
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let created = begun
+            .get(handle)
+            .cloned()
+            .unwrap_or_else(|| updated.clone());
+        drop(begun);
+        let base = rmcp::model::Task::new(handle, TaskStatus::Working, created, updated)
+            .with_poll_interval_ms(POLL_INTERVAL_MS);
+        match task.status.text() {
+            text if text.is_empty() => base,
+            text => base.with_status_message(text),
+        }
+    }
+}
+
+/// Time for which `tasks/get` waits for the end of a task.
+const MAX_WAIT: Duration = Duration::from_secs(5);
+
+/// A client need not pause: `tasks/get` waits itself.
+const POLL_INTERVAL_MS: u64 = 100;
+
+fn payload(task: &Task, modes: Modes) -> TaskPayload {
+    if let Some(question) = Question::of(task) {
+        if let Some(elicitation) = question.elicitation(modes.forms, modes.pages) {
+            let request = InputRequest::Elicitation(ElicitRequest::new(elicitation));
+            let input_requests = InputRequests::from([(question.key, request)]);
+            return TaskPayload::InputRequired { input_requests };
+        }
+        // A client that cannot ask would wait for ever.
+        let mut result = content::of_task(task, Some(&question.notice()));
+        result.is_error = question
+            .is_for_credentials()
+            .then_some(true)
+            .or(result.is_error);
+        return completed(&result);
+    }
+    match task.status.state {
+        TaskState::Canceled => TaskPayload::Cancelled,
+        state if state.is_terminal() => completed(&content::of_task(task, None)),
+        _ => TaskPayload::Working,
+    }
+}
+
+fn completed(result: &CallToolResult) -> TaskPayload {
+    let result = match serde_json::to_value(result) {
+        Ok(serde_json::Value::Object(result)) => result,
+        _ => Default::default(),
+    };
+    TaskPayload::Completed { result }
+}
+
+fn unknown() -> ErrorData {
+    ErrorData::invalid_params("unknown task", None)
+}
+
+fn refusal(error: Error) -> ErrorData {
+    match &error {
+        Error::Agent(said) if said.kind == ErrorKind::TaskNotFound => unknown(),
+        error => ErrorData::new(ErrorCode::INTERNAL_ERROR, sentence(error), None),
+    }
+}
