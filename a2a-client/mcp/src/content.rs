@@ -90,7 +90,7 @@ impl Parts {
                 let name = name.unwrap_or("file");
                 let media_type = media_type.unwrap_or("application/octet-stream");
                 if self.file_bytes + bytes.len() > MAX_FILE_BYTES {
-                    let size = bytes.len() / 4 * 3;
+                    let size = bytes.trim_end_matches('=').len() * 3 / 4;
                     return self.text(format!(
                         "[file {name}, {media_type}, {size} bytes: larger than this result can be; `a2a task download` saves it]"
                     ));

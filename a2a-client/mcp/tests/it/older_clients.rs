@@ -1,0 +1,43 @@
+//! Editors of MCP 2025-11-25.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::editor::{Editor, TOOL, reference, text};
+
+#[tokio::test]
+async fn an_older_editor_lists_and_calls() {
+    let (bridge, _) = reference();
+    let mut editor = Editor::start_older(bridge.grace(Duration::ZERO), json!({})).await;
+    let listed = editor.request("tools/list", json!({})).await;
+    assert_eq!(listed["result"]["tools"][0]["name"], TOOL);
+    let result = editor.call("echo hello").await;
+    assert!(text(&result).starts_with("hello\n"), "{result}");
+    assert!(result.get("resultType").is_none(), "{result}");
+}
+
+#[tokio::test]
+async fn an_older_editor_is_asked_by_a_request() {
+    let (bridge, _) = reference();
+    let mut editor = Editor::start_older(bridge, json!({"elicitation": {}})).await;
+    let call = json!({"name": TOOL, "arguments": {"message": "ask which?"}});
+    let id = editor.begin("tools/call", call).await;
+    let asked = editor.receive().await;
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    assert_eq!(asked["params"]["message"], "which?");
+    let answer = json!({"action": "accept", "content": {"answer": "this"}});
+    editor
+        .send(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}))
+        .await;
+    let response = editor.end(id).await;
+    assert!(text(&response["result"]).starts_with("this"), "{response}");
+}
+
+#[tokio::test]
+async fn an_older_editor_without_forms_is_told_how_to_go_on() {
+    let (bridge, _) = reference();
+    let mut editor = Editor::start_older(bridge, json!({})).await;
+    let result = editor.call("ask which?").await;
+    assert!(text(&result).contains("call the tool again"), "{result}");
+}
