@@ -74,6 +74,14 @@ impl ToolOutput {
             is_error: true,
         }
     }
+
+    /// Returns the text that tells the model whether the tool failed: no API has another place for it.
+    pub(crate) fn for_model(&self) -> String {
+        match self.is_error {
+            true => format!("error: {}", self.text),
+            false => self.text.clone(),
+        }
+    }
 }
 
 impl From<&str> for ToolOutput {

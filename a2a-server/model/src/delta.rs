@@ -1,0 +1,142 @@
+//! Pieces of a model's response, the same for every API.
+
+use a2a_types::Object;
+use a2a_types::extension::usage::TokenUsage;
+use serde_json::Value;
+
+use crate::error::ModelError;
+
+/// A piece of a response.
+pub(crate) enum Delta {
+    /// Identifier of the response.
+    Id(String),
+    Text(String),
+    /// Reasoning, and the member of the API that has it.
+    Reasoning(&'static str, String),
+    Call(CallDelta),
+    /// An item to be sent back, unchanged, with the results of tools.
+    Opaque(Value),
+    /// Tokens of this response so far.
+    Usage(TokenUsage),
+    /// The answer is whole; usage may follow.
+    Finished,
+    /// The service has ended the answer early, for this reason.
+    Incomplete(String),
+    /// Nothing follows.
+    End,
+}
+
+/// A piece of a tool call.
+#[derive(Default)]
+pub(crate) struct CallDelta {
+    /// Place of the call among those of the response, if the service counts them.
+    pub(crate) index: Option<u64>,
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+    /// Whether the arguments are the whole ones, in place of earlier pieces.
+    pub(crate) is_whole: bool,
+}
+
+/// A tool call of the model.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// The arguments as the model wrote them.
+    pub(crate) arguments: String,
+}
+
+impl Call {
+    /// Returns the arguments. Errors: they are not a JSON object.
+    pub(crate) fn object(&self) -> Result<Object, serde_json::Error> {
+        match self.arguments.trim().is_empty() {
+            true => Ok(Object::new()),
+            false => serde_json::from_str(&self.arguments),
+        }
+    }
+
+    /// Returns the arguments to send back: services fail on arguments that are not a JSON object.
+    pub(crate) fn replayed_arguments(&self) -> &str {
+        match self.arguments.trim().is_empty() || self.object().is_err() {
+            true => "{}",
+            false => &self.arguments,
+        }
+    }
+}
+
+/// Tool calls that are being put together.
+#[derive(Default)]
+pub(crate) struct CallBuffer {
+    calls: Vec<(Option<u64>, Call)>,
+    bytes: usize,
+}
+
+impl CallBuffer {
+    /// Adds a piece. Errors: the calls are too many or too long.
+    pub(crate) fn add(&mut self, delta: CallDelta) -> Result<(), ModelError> {
+        let too_long = ModelError::TooLong {
+            what: "list of tool calls",
+            limit: MAX_ARGUMENTS,
+        };
+        self.bytes += delta.id.len() + delta.name.len() + delta.arguments.len();
+        if self.bytes > MAX_ARGUMENTS {
+            return Err(too_long);
+        }
+        let place = self.calls.iter().rposition(|(index, call)| {
+            // Some services give each call the index 0, or none.
+            *index == delta.index && (delta.id.is_empty() || call.id == delta.id)
+        });
+        let place = match place {
+            Some(place) => place,
+            None if self.calls.len() >= MAX_CALLS => return Err(too_long),
+            None => {
+                let call = Call {
+                    id: String::new(),
+                    name: String::new(),
+                    arguments: String::new(),
+                };
+                self.calls.push((delta.index, call));
+                self.calls.len() - 1
+            }
+        };
+        let (_, call) = &mut self.calls[place];
+        if call.id.is_empty() {
+            call.id = delta.id;
+        }
+        if call.name.is_empty() {
+            call.name = delta.name;
+        }
+        match delta.is_whole {
+            true => call.arguments = delta.arguments,
+            false => call.arguments.push_str(&delta.arguments),
+        }
+        Ok(())
+    }
+
+    /// Returns the calls, each with an id of its own.
+    pub(crate) fn finish(self, round: usize) -> Vec<Call> {
+        let mut calls: Vec<Call> = Vec::new();
+        for (_, mut call) in self.calls {
+            if call.id.is_empty() || calls.iter().any(|other| other.id == call.id) {
+                call.id = format!("call_{round}_{}", calls.len());
+            }
+            calls.push(call);
+        }
+        calls
+    }
+}
+
+/// Returns the start of a text: the whole characters within its first bytes.
+pub(crate) fn prefix(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Maximum number of tool calls of a response.
+const MAX_CALLS: usize = 64;
+/// Maximum bytes of the tool calls of a response.
+const MAX_ARGUMENTS: usize = 256 << 10;
