@@ -212,11 +212,26 @@ fn add_message(items: &mut Vec<Item>, message: Message, media: Media) {
         }
     }
     items.push(Item::Round(round));
-    // The agent's own files cannot be sent back: assistants have text alone.
-    items.push(Item::Message {
-        role: Role::Agent,
-        pieces: pieces(rest, Media::default()),
-    });
+    let mut text = String::new();
+    let mut is_chunk = true;
+    for part in rest {
+        // Successive texts are chunks of an answer.
+        let is_text = part.as_text().is_some();
+        if !text.is_empty() && !(is_chunk && is_text) {
+            text.push('\n');
+        }
+        // The agent's own files cannot be sent back: assistants have text alone.
+        if let Piece::Text(piece) = piece(part, Media::default()) {
+            text.push_str(&piece);
+        }
+        is_chunk = is_text;
+    }
+    if !text.is_empty() {
+        items.push(Item::Message {
+            role: Role::Agent,
+            pieces: vec![Piece::Text(text)],
+        });
+    }
 }
 
 fn pieces(parts: Vec<Part>, media: Media) -> Vec<Piece> {
