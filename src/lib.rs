@@ -43,6 +43,7 @@
 //! | `axum` | an agent as a router of axum: [`server::HttpServer::router`] | no |
 //! | `sqlite` | tasks in a file: [`SqliteStore`] | yes |
 //! | `grpc` | the gRPC binding, on the port of the others, for servers and clients | no |
+//! | `model` | an agent over a language model: the module [`model`] | no |
 //! | `postgres` | tasks in a database that several servers share: the module [`postgres`] | yes |
 //! | `tls` | `https://` | yes |
 //! | `webhooks` | push notifications, sent and received | yes |
@@ -54,6 +55,8 @@
 pub use a2a_auth as auth;
 #[cfg(feature = "client")]
 pub use a2a_client as client;
+#[cfg(feature = "model")]
+pub use a2a_model as model;
 #[cfg(feature = "postgres")]
 pub use a2a_postgres as postgres;
 #[cfg(feature = "server")]

@@ -314,6 +314,31 @@ async fn orchestrator_merges_the_answers_of_two_agents() {
 }
 
 #[tokio::test]
+async fn model_agent_streams_the_answer_of_a_service() {
+    let service = std::net::TcpListener::bind(ANY_PORT).expect("a free port");
+    let base_url = format!("http://{}/v1", service.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        let (mut stream, _) = service.accept().expect("a connection");
+        let mut request = BufReader::new(&stream).lines().map_while(Result::ok);
+        let _ = request.find(|line| line.is_empty());
+        let delta = |text: &str| {
+            format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+        };
+        let events = delta("It is ") + &delta("mild.") + "data: [DONE]\n\n";
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        let _ = write!(stream, "{head}{events}");
+        // Until the agent closes the connection: it would be reset with a part of the request unread.
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    let directory = directory();
+    let arguments = [&*base_url, "tiny", ANY_PORT];
+    let agent = Program::start("model_agent", directory.path(), &arguments);
+    let answer = task(connect(&agent.line()).await.send("How is it?")).await;
+    assert_eq!(answer.text(), "It is mild.");
+}
+
+#[tokio::test]
 async fn authenticator_lets_in_its_token_only() {
     let directory = directory();
     let (_agent, url) = start_agent("authenticator", directory.path());

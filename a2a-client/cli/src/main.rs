@@ -15,6 +15,7 @@ mod interrupt;
 mod log;
 mod login;
 mod metrics;
+mod model_agent;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod postgres;

@@ -1,5 +1,6 @@
 //! An agent over a language model.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,9 @@ use crate::tools::Tools;
 /// Each turn sends the conversation so far, and streams the answer into one artifact. The caller gets a failure in a
 /// sentence, and in a word in the message's metadata, under `modelError`: [`ModelError::name`]. The details go to the
 /// log (`tracing`). What had arrived before a failure stays in the artifact.
+///
+/// A turn that is resumed after a crash begins again: its answer replaces what it had written, and tools may be called
+/// twice.
 #[derive(Clone)]
 pub struct ModelAgent {
     client: HttpClient,
@@ -214,13 +218,16 @@ impl ModelAgent {
     async fn history(&self, turn: &Turn) -> Result<History, ModelError> {
         let mut conversation = turn.conversation().await?;
         if turn.resumed().is_some() {
-            // The answer that was interrupted is replaced.
+            // The turn begins again: what it has written is not part of the conversation.
             let task = turn.task().await?;
-            let artifacts: Vec<_> = task.artifacts.iter().map(|it| &it.artifact_id).collect();
-            conversation.retain(|message| {
-                let id = message.message_id.as_str();
-                artifacts.iter().all(|artifact| artifact.as_str() != id)
-            });
+            let question = &turn.message().message_id;
+            let is_question = |message: &Message| message.message_id == *question;
+            let place = task.history.iter().rposition(is_question);
+            let steps = place.map_or(&[][..], |place| &task.history[place + 1..]);
+            let steps = steps.iter().map(|message| message.message_id.as_str());
+            let artifacts = task.artifacts.iter().map(|it| it.artifact_id.as_str());
+            let written: HashSet<_> = steps.chain(artifacts).collect();
+            conversation.retain(|message| !written.contains(message.message_id.as_str()));
         }
         let media = Media {
             file_urls: self.api == Api::Responses,
@@ -308,7 +315,10 @@ impl ModelAgent {
             };
             for delta in deltas {
                 match delta {
-                    Delta::End => return Ok(()),
+                    Delta::End => {
+                        stream.drain();
+                        return Ok(());
+                    }
                     delta => response.add(delta, output).await?,
                 }
             }

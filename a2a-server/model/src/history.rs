@@ -217,7 +217,8 @@ fn add_message(items: &mut Vec<Item>, message: Message, media: Media) {
     for part in rest {
         // Successive texts are chunks of an answer.
         let is_text = part.as_text().is_some();
-        if !text.is_empty() && !(is_chunk && is_text) {
+        let goes_on = is_chunk && is_text;
+        if !goes_on && !text.is_empty() {
             text.push('\n');
         }
         // The agent's own files cannot be sent back: assistants have text alone.

@@ -7,7 +7,7 @@ use a2a_transport::http::{HttpClient, retry_after};
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
 use a2a_transport::{Error, Phase};
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, Request, StatusCode, Uri};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
@@ -35,7 +35,7 @@ impl Service {
         *request.uri_mut() = self.uri.clone();
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
         if let Some(authorization) = &self.authorization {
             headers.insert(AUTHORIZATION, authorization.clone());
         }
@@ -49,27 +49,32 @@ impl Service {
             let text = self.explanation(body).await;
             return Err(refusal(head.status, &head.headers, self.redacted(&text)));
         }
-        let kind = head.headers.get(CONTENT_TYPE);
-        let kind = kind.map(|kind| String::from_utf8_lossy(kind.as_bytes()));
-        match kind {
-            Some(kind) if !kind.to_ascii_lowercase().starts_with("text/event-stream") => {
-                let problem = format!("it is `{}`, expected a stream of events", clip(&kind));
-                Err(ModelError::NotUnderstood(problem))
-            }
-            _ => {
-                let mut bounds = Bounds::default();
-                (bounds.line, bounds.event) = (self.max_event, self.max_event);
-                Ok(EventStream {
-                    body,
-                    decoder: Decoder::new(bounds),
-                    events: VecDeque::new(),
-                    silence: self.silence,
-                    unused: 0,
-                    max_unused: 2 * self.max_event,
-                    has_ended: false,
-                })
-            }
+        let text = |name| {
+            head.headers
+                .get(name)
+                .map(|it| String::from_utf8_lossy(it.as_bytes()))
+        };
+        let kind = text(CONTENT_TYPE).unwrap_or(EVENT_STREAM.into());
+        if !kind.to_ascii_lowercase().starts_with(EVENT_STREAM) {
+            let problem = format!("it is `{}`, expected `{EVENT_STREAM}`", clip(&kind));
+            return Err(ModelError::NotUnderstood(problem));
         }
+        let coding = text(CONTENT_ENCODING).unwrap_or("identity".into());
+        if coding != "identity" {
+            let problem = "it is compressed, which was not requested".to_owned();
+            return Err(ModelError::NotUnderstood(problem));
+        }
+        let mut bounds = Bounds::default();
+        (bounds.line, bounds.event) = (self.max_event, self.max_event);
+        Ok(EventStream {
+            body,
+            decoder: Decoder::new(bounds),
+            events: VecDeque::new(),
+            silence: self.silence,
+            unused: 0,
+            max_unused: 2 * self.max_event,
+            has_ended: false,
+        })
     }
 
     fn failed_fetch(&self, error: Error) -> ModelError {
@@ -194,6 +199,12 @@ impl EventStream {
         self.has_ended
     }
 
+    /// Reads the end of the stream, in the background: the next request then takes the same connection.
+    pub(crate) fn drain(mut self) {
+        let draining = async move { while let Ok(Some(_)) = self.next().await {} };
+        tokio::spawn(timeout(DRAIN_TIMEOUT, draining));
+    }
+
     fn too_long(&self) -> ModelError {
         ModelError::TooLong {
             what: "event",
@@ -202,7 +213,10 @@ impl EventStream {
     }
 }
 
+const EVENT_STREAM: &str = "text/event-stream";
 /// Bytes of a refusal's body that are read.
 const MAX_EXPLANATION: usize = 8 << 10;
+/// Timeout of the end of a stream that has had its last event.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of the next bytes of a refusal's body.
 const EXPLANATION_TIMEOUT: Duration = Duration::from_secs(5);

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 
 use crate::delta::{Call, prefix};
 use crate::error::ModelError;
-use crate::tools::{Tool, ToolOutput, Tools};
+use crate::tools::{Tool, ToolError, ToolOutput, Tools};
 
 /// The tools of one turn.
 pub(crate) struct Toolbox {
@@ -25,7 +25,8 @@ impl Toolbox {
     ) -> Result<Self, ModelError> {
         let lists = join_all(sets.iter().map(|set| set.list()));
         let lists = tokio::time::timeout(timeout, lists).await;
-        let lists = lists.map_err(|_| ModelError::Silence(timeout))?;
+        let late = |_| ModelError::Tools(ToolError::new(format!("no list after {timeout:?}")));
+        let lists = lists.map_err(late)?;
         let mut toolbox = Self {
             tools: Vec::new(),
             sets: HashMap::new(),

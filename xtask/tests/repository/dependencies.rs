@@ -55,6 +55,7 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
         &[
             "agent2agent-server",
             "agent2agent-auth",
+            "agent2agent-model",
             "agent2agent-postgres",
         ],
         &["agent2agent-client"],
@@ -65,6 +66,7 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
             "agent2agent-client",
             "agent2agent-server",
             "agent2agent-auth",
+            "agent2agent-model",
             "agent2agent-postgres",
             "agent2agent-conformance",
         ],
@@ -83,6 +85,7 @@ const PRODUCTS: &[&str] = &[
     "agent2agent-gateway",
     "agent2agent-server",
     "agent2agent-auth",
+    "agent2agent-model",
     "agent2agent-postgres",
     "agent2agent-client",
     "agent2agent-inspector",

@@ -25,6 +25,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogOptions;
 use crate::metrics::Metrics;
+use crate::model_agent::ModelOptions;
 #[cfg(feature = "opentelemetry")]
 use crate::otlp;
 use crate::postgres::{PostgresArgs, is_url};
@@ -44,6 +45,8 @@ Examples:
   a2a serve joke --api-key-file keys.txt --basic users.htpasswd        callers with a key or a password
   a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
   a2a serve --exec 'tr a-z A-Z'                                an agent from a command
+  a2a serve model --base-url http://127.0.0.1:11434/v1 --model llama3.2         an agent over a language model
+  a2a serve model --base-url https://models.example/v1 --model large --api-key-env MODEL_KEY --system helper.txt
   a2a serve joke --public-url https://agent.example/joke/ --sign-key key.pem
   a2a serve echo --log debug --log-format json                 a line for each request; or set RUST_LOG
   a2a serve echo -o json | jq -r .url
@@ -57,11 +60,13 @@ With TLS, and a certificate authority of your own:
   a2a serve joke --tls-cert cert.pem --tls-key key.pem
   a2a card get https://localhost:8080 --ca ca.pem")]
 pub(crate) struct Options {
-    /// Demo agent to run.
+    /// Agent to run.
     #[arg(value_enum, default_value = "joke")]
     agent: Demo,
     #[command(flatten)]
     exec: ExecOptions,
+    #[command(flatten)]
+    model: ModelOptions,
     /// Address to listen on; port 0 takes any free port.
     #[arg(long, alias = "listen", default_value = "127.0.0.1:8080")]
     address: SocketAddr,
@@ -116,7 +121,7 @@ pub(crate) struct Options {
     tls: TlsArgs,
 }
 
-/// Demo agent.
+/// Agent by its name.
 #[derive(Clone, Copy, ValueEnum)]
 enum Demo {
     /// Repeats each message.
@@ -125,6 +130,8 @@ enum Demo {
     Joke,
     /// Runs the command in the first word of a message: echo, reply, chunks, ask, fail, file, data, wait …
     Reference,
+    /// Passes the conversation to a language model, and streams its answer: needs --base-url and --model.
+    Model,
 }
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
@@ -132,10 +139,17 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         let (card, agent) = options.exec.agent(command)?;
         return serve(card, agent, options, screen).await;
     }
+    if !matches!(options.agent, Demo::Model) {
+        options.model.check_unused()?;
+    }
     match options.agent {
         Demo::Echo => serve(Echo::card(), Echo, options, screen).await,
         Demo::Joke => serve(Joker::card(), Joker, options, screen).await,
         Demo::Reference => serve(Reference::card(), Reference, options, screen).await,
+        Demo::Model => {
+            let (card, agent) = options.model.agent()?;
+            serve(card, agent, options, screen).await
+        }
     }
 }
 

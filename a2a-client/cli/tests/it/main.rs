@@ -12,6 +12,7 @@ mod log;
 mod login;
 mod metrics;
 mod migrate;
+mod model;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod pipe;

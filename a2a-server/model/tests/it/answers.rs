@@ -207,6 +207,18 @@ async fn streams_at_once_get_their_own_answers() {
 }
 
 #[tokio::test]
+async fn successive_requests_share_a_connection() {
+    for api in APIS {
+        let endpoint = Endpoint::with(move |_| answer(api, &["ok"])).await;
+        let client = serve(model(&endpoint, api)).await;
+        for _ in 0..5 {
+            assert_completed(&send(&client, "hello").await, "ok");
+        }
+        assert!(endpoint.connections() < 5, "{}", endpoint.connections());
+    }
+}
+
+#[tokio::test]
 async fn answer_without_text_completes_the_task() {
     for api in APIS {
         let endpoint = Endpoint::start([answer(api, &[])]).await;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use a2a_model::Api;
@@ -187,6 +188,7 @@ type Respond = dyn Fn(&Value) -> Script + Send + Sync;
 pub(crate) struct Endpoint {
     base_url: String,
     received: Arc<Mutex<Vec<Received>>>,
+    connections: Arc<AtomicUsize>,
     /// Gets a message for each body that was dropped before its end.
     pub(crate) dropped: UnboundedReceiver<()>,
 }
@@ -210,8 +212,11 @@ impl Endpoint {
         let (sender, dropped) = unbounded_channel();
         let respond: Arc<Respond> = Arc::new(respond);
         let log = Arc::clone(&received);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&connections);
         tokio::spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::Relaxed);
                 let (respond, log, sender) = (respond.clone(), log.clone(), sender.clone());
                 let service = service_fn(move |request| {
                     respond_to(request, respond.clone(), log.clone(), sender.clone())
@@ -224,12 +229,18 @@ impl Endpoint {
         Self {
             base_url,
             received,
+            connections,
             dropped,
         }
     }
 
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// Number of connections so far.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// Takes the requests since the last time.

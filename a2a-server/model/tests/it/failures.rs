@@ -90,6 +90,8 @@ async fn refusals_are_told_apart() {
 async fn response_that_is_no_stream_is_not_understood() {
     let page = |_| Script::stream([]).header("content-type", "text/html");
     check(page, "not_understood", "").await;
+    let compressed = |_| Script::stream([]).header("content-encoding", "gzip");
+    check(compressed, "not_understood", "").await;
 }
 
 #[tokio::test]
