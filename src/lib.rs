@@ -44,6 +44,7 @@
 //! | `sqlite` | tasks in a file: [`SqliteStore`] | yes |
 //! | `grpc` | the gRPC binding, on the port of the others, for servers and clients | no |
 //! | `model` | an agent over a language model: the module [`model`] | no |
+//! | `mcp` | agents as tools of editors, tools for models, by the Model Context Protocol: the module [`mcp`] | no |
 //! | `postgres` | tasks in a database that several servers share: the module [`postgres`] | yes |
 //! | `tls` | `https://` | yes |
 //! | `webhooks` | push notifications, sent and received | yes |
@@ -55,6 +56,8 @@
 pub use a2a_auth as auth;
 #[cfg(feature = "client")]
 pub use a2a_client as client;
+#[cfg(feature = "mcp")]
+pub use a2a_mcp as mcp;
 #[cfg(feature = "model")]
 pub use a2a_model as model;
 #[cfg(feature = "postgres")]

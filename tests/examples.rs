@@ -313,29 +313,57 @@ async fn orchestrator_merges_the_answers_of_two_agents() {
     assert_eq!(answer.text(), "3 words\nONE TWO THREE");
 }
 
-#[tokio::test]
-async fn model_agent_streams_the_answer_of_a_service() {
+/// Starts a service of chat completions that answers each request with the next list of deltas, and returns its URL.
+fn chat_service(answers: &'static [&'static [&'static str]]) -> String {
     let service = std::net::TcpListener::bind(ANY_PORT).expect("a free port");
     let base_url = format!("http://{}/v1", service.local_addr().expect("an address"));
     std::thread::spawn(move || {
-        let (mut stream, _) = service.accept().expect("a connection");
-        let mut request = BufReader::new(&stream).lines().map_while(Result::ok);
-        let _ = request.find(|line| line.is_empty());
-        let delta = |text: &str| {
-            format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
-        };
-        let events = delta("It is ") + &delta("mild.") + "data: [DONE]\n\n";
-        let head =
-            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-        let _ = write!(stream, "{head}{events}");
-        // Until the agent closes the connection: it would be reset with a part of the request unread.
-        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        for deltas in answers {
+            let (mut stream, _) = service.accept().expect("a connection");
+            let mut request = BufReader::new(&stream).lines().map_while(Result::ok);
+            let _ = request.find(|line| line.is_empty());
+            let delta = |delta: &&str| format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n");
+            let events: String = deltas.iter().map(delta).collect();
+            let head =
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            let _ = write!(stream, "{head}{events}data: [DONE]\n\n");
+            // Until the agent closes the connection: it would be reset with a part of the request unread.
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
     });
+    base_url
+}
+
+#[tokio::test]
+async fn model_agent_streams_the_answer_of_a_service() {
+    let base_url = chat_service(&[&[r#"{"content":"It is "}"#, r#"{"content":"mild."}"#]]);
     let directory = directory();
     let arguments = [&*base_url, "tiny", ANY_PORT];
     let agent = Program::start("model_agent", directory.path(), &arguments);
     let answer = task(connect(&agent.line()).await.send("How is it?")).await;
     assert_eq!(answer.text(), "It is mild.");
+}
+
+#[tokio::test]
+async fn model_with_tools_calls_a_tool_of_an_mcp_server() {
+    let directory = directory();
+    let (_first_agent, url) = start_agent("first_agent", directory.path());
+    let call = r#"{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"notes_main","arguments":"{\"message\":\"milk\"}"}}]}"#;
+    let answers: &[&[&str]] = Vec::leak(vec![
+        &*Vec::leak(vec![call]),
+        &[r#"{"content":"It is noted."}"#],
+    ]);
+    let base_url = chat_service(answers);
+    let bridge = path_of("mcp_bridge");
+    let bridge = bridge.to_str().expect("a path in UTF-8");
+    let arguments = [&*base_url, "tiny", ANY_PORT, bridge, &url];
+    let agent = Program::start("model_with_tools", directory.path(), &arguments);
+    let client = connect(&agent.line()).await;
+    let answer = task(client.send("note milk")).await;
+    assert_eq!(answer.text(), "It is noted.");
+    let tasks = connect(&url).await.list_tasks(Default::default()).await;
+    let tasks = tasks.expect("the tasks of the tool").tasks;
+    assert_eq!(tasks[0].history[0].text(), "milk");
 }
 
 #[tokio::test]

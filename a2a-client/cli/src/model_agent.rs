@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(feature = "mcp")]
+use a2a_mcp::ToolServer;
 use a2a_model::{Api, ModelAgent};
 use a2a_types::extension::trpc::Version;
 use a2a_types::{AgentCard, AgentSkill};
@@ -37,6 +39,10 @@ pub(crate) struct ModelOptions {
     /// Variable of the environment that has the API key of the service. Default: no key is sent.
     #[arg(long, value_name = "NAME", requires = "base_url")]
     api_key_env: Option<String>,
+    /// Let the model use the tools of an MCP server: the program and its arguments, quoted as for a shell. May be repeated.
+    #[cfg(feature = "mcp")]
+    #[arg(long = "mcp", value_name = "COMMAND", requires = "base_url")]
+    mcp: Vec<String>,
     /// API of the service.
     #[arg(
         long,
@@ -98,6 +104,10 @@ impl ModelOptions {
                 .map_err(|error| Failure::usage(format!("--api-key-env {name}: {error}")))?;
             agent = agent.api_key(key.trim());
         }
+        #[cfg(feature = "mcp")]
+        for command in &self.mcp {
+            agent = agent.tools(tool_server(command)?);
+        }
         let checked = agent.check();
         checked.map_err(|error| Failure::usage(error.to_string()))?;
         Ok((card(model), agent))
@@ -112,6 +122,17 @@ impl ModelOptions {
             None => Ok(()),
         }
     }
+}
+
+#[cfg(feature = "mcp")]
+fn tool_server(command: &str) -> Result<ToolServer, Failure> {
+    let words = shlex::split(command).unwrap_or_default();
+    let mut words = words.into_iter();
+    let expected = || {
+        let problem = "expected a program and its arguments, with each quotation mark closed";
+        Failure::usage(format!("--mcp '{command}': {problem}"))
+    };
+    Ok(ToolServer::new(words.next().ok_or_else(expected)?, words))
 }
 
 fn card(model: &str) -> AgentCard {

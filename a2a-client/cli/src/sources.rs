@@ -125,7 +125,7 @@ fn is_read(option: &str) -> bool {
     // no authorization server and no service that gets conversations.
     let is_risky = matches!(
         option,
-        "exec" | "exec-json" | "open" | "issuer" | "base-url" | "api-key-env"
+        "exec" | "exec-json" | "open" | "issuer" | "base-url" | "api-key-env" | "mcp"
     );
     !is_risky && !matches!(option, "stream" | "help" | "version" | "config")
 }

@@ -1,4 +1,4 @@
-//! A2A agents as tools of MCP.
+//! A2A agents as tools of MCP, and tools of MCP for agents.
 //!
 //! A [`Bridge`] is a server of the [Model Context Protocol](https://modelcontextprotocol.io) whose tools are the skills
 //! of agents, so that editors and assistants can call them. `a2a mcp` runs one.
@@ -40,6 +40,9 @@
 //! # assert!(line.contains("2026-07-28"), "{line}");
 //! # Ok(()) }
 //! ```
+//!
+//! With the feature `tools`, the tools of an MCP server are for the model of an agent: `ToolServer`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agents;
 mod arguments;
@@ -50,7 +53,11 @@ mod question;
 mod serve;
 mod task;
 mod tool;
+#[cfg(feature = "tools")]
+mod tool_server;
 
 pub use self::agents::BoxError;
 pub use self::bridge::{Bridge, BridgeBuilder, InvalidStateKey};
 pub use self::serve::{HttpService, ServeError};
+#[cfg(feature = "tools")]
+pub use self::tool_server::ToolServer;

@@ -73,6 +73,15 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
         &["agent2agent-inspector", "agent2agent-cli"],
         "libraries do not know programs",
     ),
+    (
+        &[
+            "agent2agent-client",
+            "agent2agent-server",
+            "agent2agent-model",
+        ],
+        &["rmcp"],
+        "MCP is in a crate of its own",
+    ),
 ];
 
 /// Crates that are products: they are built from no proof and no tool of this workspace.
@@ -89,6 +98,7 @@ const PRODUCTS: &[&str] = &[
     "agent2agent-postgres",
     "agent2agent-client",
     "agent2agent-inspector",
+    "agent2agent-mcp",
     "agent2agent-cli",
     "agent2agent-conformance",
 ];

@@ -10,6 +10,8 @@ mod inspect;
 mod interrupt;
 mod log;
 mod login;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod metrics;
 mod migrate;
 mod model;

@@ -1,0 +1,25 @@
+//! Agents as tools of an editor or assistant, by the Model Context Protocol.
+//!
+//! ```console
+//! $ cargo run --example conversation
+//! $ cargo build --example mcp_bridge
+//! $ claude mcp add notes -- target/debug/examples/mcp_bridge http://127.0.0.1:8080
+//! ```
+//!
+//! The arguments are the URLs of the agents. `a2a mcp` does the same, with credentials and by HTTP, too.
+
+use agent2agent::{Client, mcp::Bridge};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut bridge = Bridge::builder();
+    for url in std::env::args().skip(1) {
+        let place = url.clone();
+        bridge = bridge.agent(place, move || {
+            let url = url.clone();
+            async move { Ok(Client::connect(&url).await?) }
+        });
+    }
+    bridge.build()?.serve_stdio().await?;
+    Ok(())
+}
