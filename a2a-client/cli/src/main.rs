@@ -116,7 +116,7 @@ enum Command {
     Inspect(command::inspect::Options),
     /// Run a demo agent: `serve joke` by another name.
     DemoServer(command::serve::Options),
-    /// Run an agent to test clients with.
+    /// Serve an agent: one to test clients with, a command of the shell, or a language model.
     Serve(command::serve::Options),
     /// Translate between protocol versions: callers of any version reach an agent that speaks one.
     Gateway(command::gateway::Options),

@@ -15,7 +15,6 @@ use crate::failure::Failure;
 
 /// Options of an agent over a language model.
 #[derive(Args)]
-#[command(next_help_heading = "Options of `a2a serve model`")]
 pub(crate) struct ModelOptions {
     /// Base URL of the model's service, like `http://127.0.0.1:11434/v1`.
     #[arg(
