@@ -4,13 +4,19 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use agent2agent::client::credentials::Keyring;
-use agent2agent::client::{Error, SendMessageBuilder};
-use agent2agent::types::TaskPushNotificationConfig;
-use agent2agent::{Client, Event, Message, SendMessageResponse, StreamExt, Task, TaskState};
+use agent2agent::client::{Error, SendMessageBuilder, TaskEventStream};
+use agent2agent::transport::TraceContext;
+use agent2agent::types::{TaskId, TaskPushNotificationConfig};
+use agent2agent::{
+    AgentCard, Client, Event, Message, SendMessageResponse, Server, StreamExt, Task, TaskState,
+    Turn,
+};
+use tokio::sync::Semaphore;
 
 /// Limit of each wait for a line of a program, and of each call.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -301,16 +307,148 @@ async fn client_answers_a_question_from_its_input() {
     assert!(rest.contains("- ada: order lunch"), "{rest}");
 }
 
+/// A turn of an agent in this process.
+struct Seen {
+    task: TaskId,
+    trace: Option<TraceContext>,
+}
+
+/// Serves an agent that says a word, and another after a permit of `gate`. Returns its URL, and its turns.
+async fn serve_words(name: &str, gate: &Arc<Semaphore>) -> (String, Receiver<Seen>) {
+    let (sender, seen) = channel();
+    let gate = Arc::clone(gate);
+    let agent = move |turn: Turn| {
+        let (gate, sender) = (Arc::clone(&gate), sender.clone());
+        async move {
+            let (task, trace) = (turn.task_id().clone(), turn.trace().cloned());
+            // The test may have ended.
+            let _ = sender.send(Seen { task, trace });
+            let words = turn.artifact("words").text("one ").send().await?;
+            tokio::select! {
+                permit = gate.acquire() => permit?.forget(),
+                () = turn.canceled() => return Ok(()),
+            }
+            Ok(words.text("two").complete_task().await?)
+        }
+    };
+    let server = Server::builder(AgentCard::new(name, "Says two words"), agent).build();
+    let bound = server.expect("a server").bind(ANY_PORT).await;
+    let bound = bound.expect("an address");
+    let url = bound.url().to_string();
+    tokio::spawn(bound.run(std::future::pending()));
+    (url, seen)
+}
+
+/// Starts the orchestrator of two agents, and returns its client, too.
+async fn orchestrate(directory: &Path, first: &str, second: &str) -> (Program, Client) {
+    let program = Program::start("orchestrator", directory, &[first, second, ANY_PORT]);
+    let client = connect(&program.line()).await;
+    (program, client)
+}
+
+/// Reads events until there are chunks of `count` artifacts.
+async fn read_chunks(events: &mut TaskEventStream, count: usize) {
+    let mut artifacts = HashSet::new();
+    while artifacts.len() < count {
+        let event = events.next().await.expect("the stream goes on");
+        if let Event::ArtifactUpdate(update) = event.expect("an event") {
+            artifacts.insert(update.artifact.artifact_id);
+        }
+    }
+}
+
+/// Reads the other events, and returns the task.
+async fn read_to_end(mut events: TaskEventStream) -> Task {
+    while let Some(event) = events.next().await {
+        event.expect("an event");
+    }
+    events.task().expect("a task").clone()
+}
+
+/// Returns the text of the artifact of a name.
+fn artifact(task: &Task, name: &str) -> String {
+    let mut artifacts = task.artifacts.iter();
+    let artifact = artifacts.find(|artifact| artifact.name.as_deref() == Some(name));
+    artifact
+        .unwrap_or_else(|| panic!("no {name}: {task:?}"))
+        .text()
+}
+
 #[tokio::test]
-async fn orchestrator_merges_the_answers_of_two_agents() {
+async fn orchestrator_passes_on_the_answers_of_two_agents() {
     let directory = directory();
     let (_agents, url) = start_agent("two_agents", directory.path());
     let (count, upper) = (format!("{url}/count"), format!("{url}/upper"));
-    let arguments = [&count, &upper, ANY_PORT];
-    let orchestrator = Program::start("orchestrator", directory.path(), &arguments);
-    let client = connect(&orchestrator.line()).await;
+    let (_program, client) = orchestrate(directory.path(), &count, &upper).await;
     let answer = task(client.send("one two three")).await;
-    assert_eq!(answer.text(), "3 words\nONE TWO THREE");
+    assert_eq!(answer.status.state, TaskState::Completed);
+    assert_eq!(artifact(&answer, "Count"), "3 words");
+    assert_eq!(artifact(&answer, "Upper"), "ONE TWO THREE");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orchestrator_merges_two_streams_in_one_trace() {
+    let (directory, gate) = (directory(), Arc::new(Semaphore::new(0)));
+    let (left, left_turns) = serve_words("Left", &gate).await;
+    let (right, right_turns) = serve_words("Right", &gate).await;
+    let (_program, client) = orchestrate(directory.path(), &left, &right).await;
+    let trace = TraceContext::new([7; 16], [1; 8], true);
+    let call = client.send("hello").trace(trace.clone());
+    let mut events = call.deadline(LIMIT).follow();
+    // Both agents wait after the first chunk: it is passed on at once.
+    read_chunks(&mut events, 2).await;
+    gate.add_permits(2);
+    let task = read_to_end(events).await;
+    assert_eq!(task.status.state, TaskState::Completed);
+    assert_eq!(artifact(&task, "Left"), "one two");
+    assert_eq!(artifact(&task, "Right"), "one two");
+    for turns in [left_turns, right_turns] {
+        let seen = turns.recv().expect("a turn").trace.expect("a trace");
+        assert_eq!(
+            Some(seen.trace_id()),
+            trace.as_ref().map(TraceContext::trace_id)
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orchestrator_cancels_both_agents() {
+    let (directory, gate) = (directory(), Arc::new(Semaphore::new(0)));
+    let (left, left_turns) = serve_words("Left", &gate).await;
+    let (right, right_turns) = serve_words("Right", &gate).await;
+    let (_program, client) = orchestrate(directory.path(), &left, &right).await;
+    let mut events = client.send("hello").deadline(LIMIT).follow();
+    read_chunks(&mut events, 2).await;
+    let id = events.task().expect("a task").id.clone();
+    let canceled = client.cancel_task(id).await.expect("canceled");
+    assert_eq!(canceled.status.state, TaskState::Canceled);
+    for (url, turns) in [(left, left_turns), (right, right_turns)] {
+        let seen = turns.recv().expect("a turn");
+        let remote = connect(&url).await.get_task(seen.task, None).await;
+        let state = remote.expect("the task").status.state;
+        assert_eq!(state, TaskState::Canceled, "{url}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orchestrator_names_the_agent_that_was_killed_and_keeps_what_was_said() {
+    let (directory, gate) = (directory(), Arc::new(Semaphore::new(0)));
+    let (left, _turns) = serve_words("Left", &gate).await;
+    let (notes, url) = start_agent("conversation", directory.path());
+    let (_program, client) = orchestrate(directory.path(), &left, &url).await;
+    let to_dos = "TODO ada: book a room\n".repeat(200);
+    let mut events = client.send(to_dos).deadline(LIMIT).follow();
+    read_chunks(&mut events, 2).await;
+    drop(notes);
+    gate.add_permits(1);
+    let task = read_to_end(events).await;
+    assert_eq!(task.status.state, TaskState::Failed);
+    let reason = task.status.text();
+    let expected = "the agent Notes did not finish: ";
+    assert!(reason.starts_with(expected), "{reason}");
+    assert_eq!(artifact(&task, "Left"), "one two");
+    let written = artifact(&task, "Notes");
+    assert!(written.starts_with("- ada: book a room\n"), "{written}");
 }
 
 /// Starts a service of chat completions that answers each request with the next list of deltas, and returns its URL.
