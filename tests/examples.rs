@@ -11,6 +11,7 @@ use std::time::Duration;
 use agent2agent::client::credentials::Keyring;
 use agent2agent::client::{Error, SendMessageBuilder, TaskEventStream};
 use agent2agent::transport::TraceContext;
+use agent2agent::types::extension::question::AnswerForm;
 use agent2agent::types::{TaskId, TaskPushNotificationConfig};
 use agent2agent::{
     AgentCard, Client, Event, Message, SendMessageResponse, Server, StreamExt, Task, TaskState,
@@ -502,6 +503,61 @@ async fn model_with_tools_calls_a_tool_of_an_mcp_server() {
     let tasks = connect(&url).await.list_tasks(Default::default()).await;
     let tasks = tasks.expect("the tasks of the tool").tasks;
     assert_eq!(tasks[0].history[0].text(), "milk");
+/// Makes the directory of the agent that deletes files, with two of them.
+fn directory_with_files() -> tempfile::TempDir {
+    let directory = directory();
+    let files = directory.path().join("files");
+    std::fs::create_dir(&files).expect("a directory");
+    for name in ["a.tmp", "b.tmp", "c.txt"] {
+        std::fs::write(files.join(name), "").expect("a file");
+    }
+    directory
+}
+
+fn files(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory.join("files")).expect("a directory");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn approval_deletes_what_was_approved_also_after_a_kill() {
+    let directory = directory_with_files();
+    let (agent, url) = start_agent("approval", directory.path());
+    let asked = task(connect(&url).await.send("delete .tmp")).await;
+    assert_eq!(asked.status.state, TaskState::InputRequired);
+    assert_eq!(asked.status.text(), "Delete 2 files? a.tmp, b.tmp");
+    let question = asked.status.message.as_deref();
+    let form = question.and_then(AnswerForm::of);
+    let choices = ["approve", "decline"].map(str::to_owned).to_vec();
+    assert_eq!(form, Some(AnswerForm::Choices(choices)));
+    drop(agent);
+    std::fs::write(directory.path().join("files/d.tmp"), "").expect("a file");
+
+    let (_agent, url) = start_agent("approval", directory.path());
+    let done = task(connect(&url).await.send("approve").task(asked.id)).await;
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(files(directory.path()), ["c.txt", "d.tmp"]);
+}
+
+#[tokio::test]
+async fn approval_deletes_nothing_after_another_answer() {
+    let directory = directory_with_files();
+    let (_agent, url) = start_agent("approval", directory.path());
+    let client = connect(&url).await;
+    for answer in ["decline", "do not approve", ""] {
+        let asked = task(client.send("delete .tmp")).await;
+        let done = task(client.send(answer).task(asked.id)).await;
+        assert_eq!(done.status.state, TaskState::Completed, "{answer}");
+        assert_eq!(done.status.text(), "Declined: nothing was deleted");
+    }
+    // Without a question there is nothing to approve.
+    let answer = client.send("approve").deadline(LIMIT).await;
+    let answer = answer.expect("a message").text();
+    assert!(answer.starts_with("Send a message"), "{answer}");
+    assert_eq!(files(directory.path()), ["a.tmp", "b.tmp", "c.txt"]);
 }
 
 #[tokio::test]
