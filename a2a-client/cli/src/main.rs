@@ -23,6 +23,7 @@ mod redaction;
 mod secret;
 mod show;
 mod sources;
+mod templates;
 mod tls;
 mod wire;
 
@@ -114,6 +115,8 @@ enum Command {
     },
     /// Open the inspector: a page in the browser with agents' cards, chats, tasks, wire, webhooks and conformance.
     Inspect(command::inspect::Options),
+    /// Write a package with a program to begin with: an agent, or a client.
+    New(command::new::Options),
     /// Run a demo agent: `serve joke` by another name.
     DemoServer(command::serve::Options),
     /// Serve an agent: one to test clients with, a command of the shell, or a language model.
@@ -143,6 +146,7 @@ enum DbCommand {
 const AFTER_HELP: &str = "\
 Examples:
   a2a serve joke &                                              a demo agent
+  a2a new notes                                                 an agent of your own, in Rust
   a2a card get http://127.0.0.1:8080
   a2a send http://127.0.0.1:8080 \"tell me a joke about chickens\"
   a2a send -a http://127.0.0.1:8080 --stream \"tell me a joke\"
@@ -346,6 +350,7 @@ async fn run(command: Command, screen: &Screen) -> Result<(), Failure> {
         // `main` runs this command, because it needs the parser.
         Command::Config(_) => Ok(()),
         Command::Inspect(options) => command::inspect::run(options, screen).await,
+        Command::New(options) => command::new::run(options, screen),
         Command::DemoServer(options) | Command::Serve(options) => {
             command::serve::run(options, screen).await
         }

@@ -12,6 +12,7 @@ pub(crate) mod gateway;
 pub(crate) mod inspect;
 #[cfg(feature = "mcp")]
 pub(crate) mod mcp;
+pub(crate) mod new;
 mod one_task;
 mod parts;
 mod push_config;

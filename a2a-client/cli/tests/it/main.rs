@@ -15,6 +15,7 @@ mod mcp;
 mod metrics;
 mod migrate;
 mod model;
+mod new;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod pipe;

@@ -1,0 +1,1 @@
+../../../examples/webhook_receiver.rs
