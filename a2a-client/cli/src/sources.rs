@@ -121,9 +121,8 @@ pub(crate) fn is_secret(option: &str) -> bool {
 
 /// Returns whether an option is read from anywhere but the command line.
 fn is_read(option: &str) -> bool {
-    // A file that happens to lie in the working directory runs no program, lets nobody in without credentials, and changes
-    // no authorization server no service that gets conversations, and no place of
-    // code.
+    // A file that happens to lie in the working directory runs no program, lets no one in without credentials, and names
+    // no authorization server, no service that gets conversations, and no place of code.
     let is_risky = matches!(
         option,
         "exec" | "exec-json" | "open" | "issuer" | "base-url" | "api-key-env" | "mcp" | "path"
