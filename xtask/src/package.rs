@@ -7,7 +7,8 @@ use std::process::Command;
 use crate::workspace::{self, Failure};
 
 /// Packs every crate that is released, and builds from the packages alone, in a directory without this workspace: an
-/// agent without a C compiler, the programs of the README, and the two command lines as `cargo install` does.
+/// agent without a C compiler, the programs of the README, the two command lines as `cargo install` does, and each
+/// template of `a2a new` with its test.
 pub(crate) fn package() -> Result<(), Failure> {
     let mut pack = workspace::cargo();
     pack.args(["package", "--workspace", "--no-verify", "--allow-dirty"]);
@@ -28,10 +29,13 @@ pub(crate) fn package() -> Result<(), Failure> {
         format!("{name} = {{ path = \"crates/{directory}\" }}\n")
     });
     let patched: String = patched.collect();
-    let manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\", \"hello\", \"readme\"]\n\n[patch.crates-io]\n{patched}"
-    );
-    write(&place.join("Cargo.toml"), &manifest)?;
+    let manifest = |members: &[&str]| {
+        format!(
+            "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patched}"
+        )
+    };
+    let members = ["crates/*", "hello", "readme"];
+    write(&place.join("Cargo.toml"), &manifest(&members))?;
 
     write_program(&place, "hello", "", &[HELLO.to_owned()])?;
     let readme = workspace::root().join("README.md");
@@ -49,6 +53,14 @@ pub(crate) fn package() -> Result<(), Failure> {
     }
     for program in ["a2a", "a2a-conformance"] {
         run(Command::new(place.join("installed/bin").join(program)).arg("--version"))?;
+    }
+
+    let templates = write_templates(&place)?;
+    // As members of this workspace they are built from the packages, and only once what they share.
+    let members = [&members[..], &["templates/*"]].concat();
+    write(&place.join("Cargo.toml"), &manifest(&members))?;
+    for template in templates {
+        run(cargo(&place).args(["test", &format!("--package={template}")]))?;
     }
     Ok(())
 }
@@ -120,6 +132,38 @@ fn write_program(
         write(&path, program)?;
     }
     Ok(())
+}
+
+/// Writes a package of each template by the installed `a2a`, and returns their names.
+fn write_templates(place: &Path) -> Result<Vec<String>, Failure> {
+    let directory = place.join("templates");
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(|error| at(&directory, error))?;
+    }
+    fs::create_dir_all(&directory).map_err(|error| at(&directory, error))?;
+    let a2a = || {
+        let mut a2a = Command::new(place.join("installed/bin/a2a"));
+        a2a.current_dir(&directory).arg("new");
+        a2a
+    };
+    let listed = a2a().args(["--list", "-o", "json"]).output();
+    let listed = listed.map_err(|error| at(&directory, error))?.stdout;
+    let listed: serde_json::Value =
+        serde_json::from_slice(&listed).map_err(|error| format!("a2a new --list: {error}"))?;
+    let rows = listed["templates"].as_array().into_iter().flatten();
+    let mut names = Vec::new();
+    for template in rows.filter_map(|row| row["name"].as_str()) {
+        // Not the name of any crate.
+        let name = format!("try_{template}");
+        let mut new = a2a();
+        new.args([&*name, "--template", template, "--path"]);
+        run(new.arg(format!("../crates/agent2agent-{VERSION}")))?;
+        names.push(name);
+    }
+    match names.is_empty() {
+        true => Err("a2a new --list: found no template".to_owned()),
+        false => Ok(names),
+    }
 }
 
 /// Returns the whole programs in a text.
