@@ -29,6 +29,8 @@ enum Wire<'m> {
     Fixed64(u64),
     Fixed32,
     Bytes(&'m [u8]),
+    /// A group, which no message of A2A has.
+    Group,
 }
 
 /// Reader of the fields of a message.
@@ -39,41 +41,39 @@ struct Fields<'m> {
 impl<'m> Fields<'m> {
     /// Reads the next field: its number and its value.
     fn next(&mut self) -> Result<Option<(u32, Wire<'m>)>> {
-        loop {
-            if self.rest.is_empty() {
-                return Ok(None);
-            }
-            let tag = self.varint()?;
-            let number = u32::try_from(tag >> 3).unwrap_or(0);
-            if number == 0 || number > MAX_NUMBER {
-                return Err(InvalidMessage::new("a field has an invalid number"));
-            }
-            let value = match tag & 7 {
-                0 => Wire::Varint(self.varint()?),
-                1 => Wire::Fixed64(u64::from_le_bytes(self.take_array()?)),
-                2 => {
-                    let length = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
-                    Wire::Bytes(self.take(length)?)
-                }
-                3 => {
-                    self.skip_group(number)?;
-                    continue;
-                }
-                5 => {
-                    let _: [u8; 4] = self.take_array()?;
-                    Wire::Fixed32
-                }
-                other => {
-                    return Err(InvalidMessage::new(format!(
-                        "field {number} has the wire type {other}: expected 0, 1, 2 or 5"
-                    )));
-                }
-            };
-            return Ok(Some((number, value)));
+        if self.rest.is_empty() {
+            return Ok(None);
         }
+        let tag = self.varint()?;
+        let number = u32::try_from(tag >> 3).unwrap_or(0);
+        if number == 0 || number > MAX_NUMBER {
+            return Err(InvalidMessage::new("a field has an invalid number"));
+        }
+        let value = match tag & 7 {
+            0 => Wire::Varint(self.varint()?),
+            1 => Wire::Fixed64(u64::from_le_bytes(self.take_array()?)),
+            2 => {
+                let length = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
+                Wire::Bytes(self.take(length)?)
+            }
+            3 => {
+                self.skip_group(number)?;
+                Wire::Group
+            }
+            5 => {
+                let _: [u8; 4] = self.take_array()?;
+                Wire::Fixed32
+            }
+            other => {
+                return Err(InvalidMessage::new(format!(
+                    "field {number} has the wire type {other}: expected 0, 1, 2 or 5"
+                )));
+            }
+        };
+        Ok(Some((number, value)))
     }
 
-    /// Skips a group, which no message of A2A has.
+    /// Skips the content and the end of a group.
     fn skip_group(&mut self, number: u32) -> Result<()> {
         let mut open = vec![number];
         while let Some(innermost) = open.last().copied() {

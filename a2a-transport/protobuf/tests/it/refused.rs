@@ -23,6 +23,11 @@ fn errors_of_messages_name_the_place_and_the_problem() {
             "$.id: expected a string, found another wire type",
         ),
         (
+            // A group.
+            b"\x13\x14",
+            "$.id: expected a string, found another wire type",
+        ),
+        (
             b"\x17",
             "$: field 2 has the wire type 7: expected 0, 1, 2 or 5",
         ),
