@@ -67,6 +67,7 @@ impl v0_3::Part {
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             part: Some(v0_3::part::Part::Text(text.into())),
+            metadata: None,
         }
     }
 }

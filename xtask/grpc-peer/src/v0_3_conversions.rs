@@ -94,7 +94,7 @@ impl From<v1_0::Message> for v0_3::Message {
 impl From<v0_3::Part> for v1_0::Part {
     fn from(part: v0_3::Part) -> Self {
         use v1_0::part::Content;
-        let mut media_type = String::new();
+        let (mut media_type, mut filename) = Default::default();
         let content = part.part.and_then(|part| match part {
             v0_3::part::Part::Text(text) => Some(Content::Text(text)),
             v0_3::part::Part::Data(data) => Some(Content::Data(Value {
@@ -102,6 +102,7 @@ impl From<v0_3::Part> for v1_0::Part {
             })),
             v0_3::part::Part::File(file) => {
                 media_type = file.mime_type;
+                filename = file.name;
                 file.file.map(|file| match file {
                     v0_3::file_part::File::FileWithUri(url) => Content::Url(url),
                     v0_3::file_part::File::FileWithBytes(bytes) => Content::Raw(bytes),
@@ -110,8 +111,9 @@ impl From<v0_3::Part> for v1_0::Part {
         });
         Self {
             content,
+            metadata: part.metadata,
+            filename,
             media_type,
-            ..Self::default()
         }
     }
 }
@@ -123,9 +125,11 @@ impl From<v1_0::Part> for v0_3::Part {
         let file = |file| {
             Part::File(v0_3::FilePart {
                 mime_type: part.media_type,
+                name: part.filename,
                 file: Some(file),
             })
         };
+        let metadata = part.metadata;
         let part = part.content.map(|content| match content {
             v1_0::part::Content::Text(text) => Part::Text(text),
             v1_0::part::Content::Raw(bytes) => file(File::FileWithBytes(bytes)),
@@ -134,7 +138,7 @@ impl From<v1_0::Part> for v0_3::Part {
                 data: Some(object(data)),
             }),
         });
-        Self { part }
+        Self { part, metadata }
     }
 }
 

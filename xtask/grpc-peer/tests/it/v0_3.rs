@@ -108,19 +108,23 @@ async fn text_decides_the_state() {
     }
 }
 
-#[tokio::test]
-async fn parts_of_every_kind_are_kept() {
-    let mut client = client().await;
-    let file = |file| Part {
-        part: Some(part::Part::File(FilePart {
-            mime_type: "image/png".to_owned(),
-            file: Some(file),
-        })),
-    };
+/// Returns a part of each kind, with all members.
+pub(crate) fn parts() -> Vec<Part> {
     let text = Value {
         kind: Some(Kind::StringValue("b".to_owned())),
     };
-    let parts = vec![
+    let object = || Struct {
+        fields: [("a".to_owned(), text.clone())].into(),
+    };
+    let file = |file| Part {
+        part: Some(part::Part::File(FilePart {
+            mime_type: "image/png".to_owned(),
+            name: "a.png".to_owned(),
+            file: Some(file),
+        })),
+        metadata: Some(object()),
+    };
+    vec![
         Part::text("text"),
         file(file_part::File::FileWithBytes(vec![0, 255])),
         file(file_part::File::FileWithUri(
@@ -128,16 +132,20 @@ async fn parts_of_every_kind_are_kept() {
         )),
         Part {
             part: Some(part::Part::Data(DataPart {
-                data: Some(Struct {
-                    fields: [("a".to_owned(), text)].into(),
-                }),
+                data: Some(object()),
             })),
+            metadata: None,
         },
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn parts_of_every_kind_are_kept() {
+    let mut client = client().await;
     let mut request = SendMessageRequest::text("");
-    request.request.as_mut().unwrap().content = parts.clone();
+    request.request.as_mut().unwrap().content = parts();
     let task = send(&mut client, request).await;
-    assert_eq!(task.history[0].content, parts);
+    assert_eq!(task.history[0].content, parts());
     assert_eq!(task.artifacts[0].text(), "text");
 }
 
