@@ -50,7 +50,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 macro_rules! error_kinds {
-    ($($(#[$doc:meta])* $kind:ident = $code:literal, $http:literal, $grpc:literal, $reason:literal, $message:literal;)*) => {
+    ($($(#[$doc:meta])* $kind:ident = $code:literal, $http:literal, $grpc:literal, $reason:literal, $name:expr, $message:literal;)*) => {
         /// The errors of the protocol. Specification 1.0 §3.3.2 and §5.4.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
@@ -84,6 +84,12 @@ macro_rules! error_kinds {
                 match self { $(Self::$kind => $reason,)* Self::Other(_) => "UNKNOWN" }
             }
 
+            /// Returns the name in 1.0, like `TaskNotFoundError`; see [`ErrorKind::name_in`] for the other versions.
+            /// `None` for a kind that the specification does not name.
+            pub fn name(self) -> Option<&'static str> {
+                match self { $(Self::$kind => $name,)* Self::Other(_) => None }
+            }
+
             /// Returns the message that the schemas give.
             pub fn message(self) -> &'static str {
                 match self { $(Self::$kind => $message,)* Self::Other(_) => "Unknown error" }
@@ -94,41 +100,41 @@ macro_rules! error_kinds {
 
 error_kinds! {
     /// Not JSON, or JSON beyond the limits of the parser.
-    JsonParse = -32700, 400, "INVALID_ARGUMENT", "JSON_PARSE", "Invalid JSON payload";
+    JsonParse = -32700, 400, "INVALID_ARGUMENT", "JSON_PARSE", Some("JSONParseError"), "Invalid JSON payload";
     /// JSON, but not a request.
-    InvalidRequest = -32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "Request payload validation error";
+    InvalidRequest = -32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", Some("InvalidRequestError"), "Request payload validation error";
     /// No such operation in this protocol version.
-    MethodNotFound = -32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "Method not found";
+    MethodNotFound = -32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", Some("MethodNotFoundError"), "Method not found";
     /// The operation is known, its params are wrong.
-    InvalidParams = -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "Invalid parameters";
+    InvalidParams = -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", Some("InvalidParamsError"), "Invalid parameters";
     /// The server failed.
-    Internal = -32603, 500, "INTERNAL", "INTERNAL", "Internal error";
+    Internal = -32603, 500, "INTERNAL", "INTERNAL", Some("InternalError"), "Internal error";
     /// No such task, or none the caller may see.
-    TaskNotFound = -32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "Task not found";
+    TaskNotFound = -32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", Some("TaskNotFoundError"), "Task not found";
     /// The task has ended.
-    TaskNotCancelable = -32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", "Task cannot be canceled";
+    TaskNotCancelable = -32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", Some("TaskNotCancelableError"), "Task cannot be canceled";
     /// The agent sends no push notifications.
-    PushNotificationNotSupported = -32003, 400, "FAILED_PRECONDITION", "PUSH_NOTIFICATION_NOT_SUPPORTED", "Push Notification is not supported";
+    PushNotificationNotSupported = -32003, 400, "FAILED_PRECONDITION", "PUSH_NOTIFICATION_NOT_SUPPORTED", Some("PushNotificationNotSupportedError"), "Push Notification is not supported";
     /// Not offered, or not possible as things stand.
-    UnsupportedOperation = -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", "This operation is not supported";
+    UnsupportedOperation = -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", Some("UnsupportedOperationError"), "This operation is not supported";
     /// The two sides share no media type.
-    ContentTypeNotSupported = -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "Incompatible content types";
+    ContentTypeNotSupported = -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", Some("ContentTypeNotSupportedError"), "Incompatible content types";
     /// The agent's code answered against the protocol.
-    InvalidAgentResponse = -32006, 500, "INTERNAL", "INVALID_AGENT_RESPONSE", "Invalid agent response";
+    InvalidAgentResponse = -32006, 500, "INTERNAL", "INVALID_AGENT_RESPONSE", Some("InvalidAgentResponseError"), "Invalid agent response";
     /// The extended card is declared but there is none.
-    ExtendedAgentCardNotConfigured = -32007, 400, "FAILED_PRECONDITION", "EXTENDED_AGENT_CARD_NOT_CONFIGURED", "Extended Agent Card not configured";
+    ExtendedAgentCardNotConfigured = -32007, 400, "FAILED_PRECONDITION", "EXTENDED_AGENT_CARD_NOT_CONFIGURED", Some("ExtendedAgentCardNotConfiguredError"), "Extended Agent Card not configured";
     /// The caller must declare an extension that the agent requires.
-    ExtensionSupportRequired = -32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED", "Extension support required";
+    ExtensionSupportRequired = -32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED", Some("ExtensionSupportRequiredError"), "Extension support required";
     /// The agent does not speak the requested version.
-    VersionNotSupported = -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", "Version not supported";
+    VersionNotSupported = -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", Some("VersionNotSupportedError"), "Version not supported";
     /// The caller is not authenticated. Only the text of 0.1.0 has a code for it.
-    Unauthenticated = -32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "Authentication required";
+    Unauthenticated = -32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", None, "Authentication required";
     /// The caller lacks permission. Only the text of 0.1.0 has a code for it.
-    PermissionDenied = -32000, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "Permission denied";
+    PermissionDenied = -32000, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", None, "Permission denied";
     /// The caller asks too often: try again later. Only the text of 0.1.0 has a code for it.
-    RateLimited = -32000, 429, "RESOURCE_EXHAUSTED", "RATE_LIMITED", "Too many requests";
+    RateLimited = -32000, 429, "RESOURCE_EXHAUSTED", "RATE_LIMITED", None, "Too many requests";
     /// The agent is busy: try again later. Only the text of 0.1.0 has a code for it.
-    Unavailable = -32000, 503, "UNAVAILABLE", "UNAVAILABLE", "Temporarily unavailable";
+    Unavailable = -32000, 503, "UNAVAILABLE", "UNAVAILABLE", None, "Temporarily unavailable";
 }
 
 impl ErrorKind {
@@ -165,6 +171,24 @@ impl ErrorKind {
         }
     }
 
+    /// Returns the name in a protocol version: for an error that the version lacks, the name in 1.0.
+    pub fn name_in(self, protocol_version: ProtocolVersion) -> Option<&'static str> {
+        match (protocol_version, self) {
+            (ProtocolVersion::V1_0, _) => self.name(),
+            (_, Self::ExtendedAgentCardNotConfigured) => Some(AUTHENTICATED_EXTENDED_CARD),
+            _ => self.name(),
+        }
+    }
+
+    /// Returns the kind that has this name in any protocol version.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let mut kinds = Self::ALL.iter().copied();
+        match name {
+            AUTHENTICATED_EXTENDED_CARD => Some(Self::ExtendedAgentCardNotConfigured),
+            _ => kinds.find(|kind| kind.name() == Some(name)),
+        }
+    }
+
     /// Returns the kind that has this `reason` in `google.rpc.ErrorInfo`.
     pub fn from_reason(reason: &str) -> Option<Self> {
         Self::ALL
@@ -194,6 +218,9 @@ impl ErrorKind {
     }
 }
 
+/// Name in 0.3 §8.2 of [`ErrorKind::ExtendedAgentCardNotConfigured`].
+const AUTHENTICATED_EXTENDED_CARD: &str = "AuthenticatedExtendedCardNotConfiguredError";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +240,32 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn name_read_back_is_the_kind_it_was_written_for() {
+        let mut unnamed = Vec::new();
+        for &kind in ErrorKind::ALL {
+            for &protocol_version in ProtocolVersion::ALL {
+                match kind.name_in(protocol_version) {
+                    Some(name) => assert_eq!(ErrorKind::from_name(name), Some(kind), "{name}"),
+                    None if protocol_version == ProtocolVersion::LATEST => unnamed.push(kind),
+                    None => {}
+                }
+            }
+        }
+        let expected = [
+            ErrorKind::Unauthenticated,
+            ErrorKind::PermissionDenied,
+            ErrorKind::RateLimited,
+            ErrorKind::Unavailable,
+        ];
+        assert_eq!(unnamed, expected);
+        assert_eq!(ErrorKind::from_name("Error"), None);
+        assert_eq!(
+            ErrorKind::ExtendedAgentCardNotConfigured.name_in(ProtocolVersion::V0_3),
+            Some("AuthenticatedExtendedCardNotConfiguredError")
+        );
     }
 
     #[test]

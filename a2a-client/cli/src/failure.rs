@@ -275,22 +275,7 @@ fn connection_hint(error: &Error) -> &'static str {
 
 /// Returns the name of a protocol error. Specification 1.0 §3.3.2.
 fn error_name(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::JsonParse => "JSONParseError",
-        ErrorKind::InvalidRequest => "InvalidRequestError",
-        ErrorKind::MethodNotFound => "MethodNotFoundError",
-        ErrorKind::InvalidParams => "InvalidParamsError",
-        ErrorKind::TaskNotFound => "TaskNotFoundError",
-        ErrorKind::TaskNotCancelable => "TaskNotCancelableError",
-        ErrorKind::PushNotificationNotSupported => "PushNotificationNotSupportedError",
-        ErrorKind::UnsupportedOperation => "UnsupportedOperationError",
-        ErrorKind::ContentTypeNotSupported => "ContentTypeNotSupportedError",
-        ErrorKind::InvalidAgentResponse => "InvalidAgentResponseError",
-        ErrorKind::ExtendedAgentCardNotConfigured => "ExtendedAgentCardNotConfiguredError",
-        ErrorKind::ExtensionSupportRequired => "ExtensionSupportRequiredError",
-        ErrorKind::VersionNotSupported => "VersionNotSupportedError",
-        _ => "InternalError",
-    }
+    kind.name().unwrap_or("InternalError")
 }
 
 const USAGE: &str = "A2ACLI_ERR_USAGE";
