@@ -57,7 +57,10 @@ impl EventWriter {
         match &self.writer {
             Writer::JsonRpc(writer) => writer.write_error(error),
             Writer::Rest(writer) => writer.write_error(&error),
-            Writer::Grpc(_) => Line::of(None, grpc::write_error(&error, None).body),
+            Writer::Grpc(_) => Line::of(
+                None,
+                grpc::write_error(&error, self.protocol_version, None).body,
+            ),
         }
     }
 }

@@ -148,18 +148,24 @@ pub fn write_reply(
 ) -> OutgoingReply {
     match outcome {
         Ok(response) => rest::write_reply(envelope, Ok(response)),
-        Err(error) => write_error(&error, None),
+        Err(error) => write_error(&error, envelope.protocol_version, None),
     }
 }
 
 /// Writes the answer to a request that was not understood.
 pub fn write_refusal(refused: &CallRefusal) -> OutgoingReply {
-    write_error(&refused.error, refused.status)
+    write_error(&refused.error, refused.protocol_version, refused.status)
 }
 
-/// Writes an error as a [`Status`]. 0.3 knows no details, but some of its clients read them. `status` is that of HTTP
-/// where it has one of its own.
-pub fn write_error(error: &A2aError, status: Option<StatusCode>) -> OutgoingReply {
+/// Writes an error as a [`Status`]. `status` is that of HTTP where it has one of its own.
+///
+/// 0.3 specifies no details. Some of its clients read them; others, like those of the Python and Java SDKs, know the
+/// kind only by its name in front of the message: `TaskNotFoundError: Task not found`.
+pub fn write_error(
+    error: &A2aError,
+    protocol_version: ProtocolVersion,
+    status: Option<StatusCode>,
+) -> OutgoingReply {
     let of_kind = StatusCode::from_u16(error.kind.http_status());
     let code = match status {
         Some(StatusCode::PAYLOAD_TOO_LARGE) => Code::RESOURCE_EXHAUSTED,
@@ -167,13 +173,18 @@ pub fn write_error(error: &A2aError, status: Option<StatusCode>) -> OutgoingRepl
         Some(StatusCode::NOT_IMPLEMENTED) => Code::UNIMPLEMENTED,
         _ => Code::named(error.kind.grpc_status()),
     };
-    let answer = Status {
-        code,
-        message: error.message.clone(),
-        details: match code {
-            // No kind of error means it: the request may have been carried out.
-            Code::DEADLINE_EXCEEDED => Value::Array(Vec::new()),
-            _ => error_details(error),
+    let answer = match code {
+        // No kind of error means it: the request may have been carried out.
+        Code::DEADLINE_EXCEEDED => Status::new(code, &error.message),
+        _ => Status {
+            code,
+            message: match error.kind.name_in(protocol_version) {
+                Some(name) if protocol_version == ProtocolVersion::V0_3 => {
+                    format!("{name}: {}", error.message)
+                }
+                _ => error.message.clone(),
+            },
+            details: error_details(error),
         },
     };
     OutgoingReply {
@@ -274,18 +285,27 @@ impl Status {
         status.unwrap_or_else(|_| Self::new(Code::INTERNAL, "the status cannot be read"))
     }
 
-    /// Returns the error that it means: by the reason in its details, or by its code.
+    /// Returns the error that it means: by the reason in its details, by the name in front of its message, or by its
+    /// code. The message of the error is without the name.
     pub fn into_error(self) -> Error {
-        let kind = kind_in(&self.details).or_else(|| self.code.kind());
+        let named = self.message.split_once(": ");
+        let named = named.and_then(|(name, rest)| Some((ErrorKind::from_name(name)?, rest)));
+        let kind = kind_in(&self.details)
+            .or_else(|| named.map(|(kind, _)| kind))
+            .or_else(|| self.code.kind());
         let Some(kind) = kind else {
             return Error::NotA2a {
                 status: StatusCode::OK.as_u16(),
                 problem: format!("gRPC status {}: {}", self.code.name(), self.message),
             };
         };
-        let message = match self.message.is_empty() {
-            true => kind.message().to_owned(),
-            false => self.message,
+        let message = match named {
+            Some((named, rest)) if named == kind => rest,
+            _ => &self.message,
+        };
+        let message = match message {
+            "" => kind.message().to_owned(),
+            message => message.to_owned(),
         };
         let details = self.details;
         let error = A2aError {
@@ -387,3 +407,98 @@ const NAMES: [&str; 17] = [
     "DATA_LOSS",
     "UNAUTHENTICATED",
 ];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn written(error: &A2aError, protocol_version: ProtocolVersion) -> Status {
+        Status::read(&write_error(error, protocol_version, None).body)
+    }
+
+    #[test]
+    fn error_in_0_3_has_its_name_before_the_message() {
+        for (kind, in_0_3, in_1_0) in [
+            (ErrorKind::TaskNotFound, "TaskNotFoundError: m", "m"),
+            (
+                ErrorKind::ExtendedAgentCardNotConfigured,
+                "AuthenticatedExtendedCardNotConfiguredError: m",
+                "m",
+            ),
+            (ErrorKind::JsonParse, "JSONParseError: m", "m"),
+            (ErrorKind::Unauthenticated, "m", "m"),
+            (ErrorKind::Unavailable, "m", "m"),
+        ] {
+            let error = A2aError::new(kind, "m");
+            let status = written(&error, ProtocolVersion::V0_3);
+            assert_eq!(status.message, in_0_3);
+            assert_eq!(status.details[0]["reason"], kind.reason());
+            assert_eq!(written(&error, ProtocolVersion::V1_0).message, in_1_0);
+        }
+        let late = Some(StatusCode::GATEWAY_TIMEOUT);
+        let error = A2aError::new(ErrorKind::Internal, "m");
+        let status = Status::read(&write_error(&error, ProtocolVersion::V0_3, late).body);
+        assert_eq!(status, Status::new(Code::DEADLINE_EXCEEDED, "m"));
+    }
+
+    #[test]
+    fn error_read_back_has_its_kind_and_message() {
+        for version in [ProtocolVersion::V0_3, ProtocolVersion::V1_0] {
+            for &kind in ErrorKind::ALL {
+                for message in ["m", "a: b", "InternalError: m"] {
+                    if version == ProtocolVersion::V1_0 && message.starts_with("Internal") {
+                        continue;
+                    }
+                    let mut status = written(&A2aError::new(kind, message), version);
+                    let read = |status: Status| status.into_error().into_answer();
+                    let error = read(status.clone());
+                    assert_eq!((error.kind, &*error.message), (kind, message));
+                    status.details = json!([]);
+                    if version == ProtocolVersion::V0_3 && kind.name().is_some() {
+                        let error = read(status);
+                        assert_eq!((error.kind, &*error.message), (kind, message));
+                    }
+                }
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check_read(number: i32, message: &str, reason: Option<&str>, expected: (ErrorKind, &str)) {
+        let mut status = Status::new(Code::of(number), message);
+        if let Some(reason) = reason {
+            status.details = json!([{"reason": reason}]);
+        }
+        let error = status.into_error().into_answer();
+        assert_eq!((error.kind, &*error.message), expected);
+    }
+
+    #[test]
+    fn kind_is_that_of_the_details_or_of_the_name_or_of_the_code() {
+        let precondition = 9;
+        let cancel = "TaskNotCancelableError: ended";
+        let (not_cancelable, unsupported) = (
+            ErrorKind::TaskNotCancelable,
+            ErrorKind::UnsupportedOperation,
+        );
+        check_read(precondition, cancel, None, (not_cancelable, "ended"));
+        let unimplemented = Code::UNIMPLEMENTED.number();
+        check_read(unimplemented, cancel, None, (not_cancelable, "ended"));
+        // A name that contradicts the details stays in the message.
+        let reason = Some("UNSUPPORTED_OPERATION");
+        check_read(precondition, cancel, reason, (unsupported, cancel));
+        let same = "UnsupportedOperationError: no";
+        check_read(precondition, same, reason, (unsupported, "no"));
+        for message in ["Error: no", "no: TaskNotFoundError: x", "TaskNotFoundError"] {
+            check_read(precondition, message, None, (unsupported, message));
+        }
+        let empty = "TaskNotFoundError: ";
+        let expected = (ErrorKind::TaskNotFound, "Task not found");
+        check_read(precondition, empty, None, expected);
+        let card = "AuthenticatedExtendedCardNotConfiguredError: no";
+        let expected = (ErrorKind::ExtendedAgentCardNotConfigured, "no");
+        check_read(precondition, card, None, expected);
+    }
+}
