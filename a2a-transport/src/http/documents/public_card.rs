@@ -62,6 +62,13 @@ impl PublicCard {
         Some(at(AgentCard::default(), url).supported_interfaces)
     }
 
+    /// Returns the card without its signatures, which are over the members of 1.0.
+    pub(crate) fn unsigned(&self) -> AgentCard {
+        let mut card = self.card.clone();
+        card.signatures.clear();
+        card
+    }
+
     /// Answers a GET: a caller that names version 1.0 gets the card of 1.0 alone, every other the union; 304
     /// if the tag or time of the caller's copy matches.
     pub(crate) fn answer(&self, head: &Parts, path: &str) -> Response<Body> {

@@ -185,7 +185,7 @@ impl<T: Transport> HttpService<T> {
                 // slot.
                 yield_now().await;
             }
-            let reply = self.introduce(head, reply);
+            let reply = self.introduce(head, self.or_public_card(&envelope, reply));
             let mut response = self.respond(reply, envelope, options, error_format);
             if self.settings.passed_credentials.is_none() {
                 self.settings.challenge_unauthenticated(&mut response, head);
@@ -229,6 +229,27 @@ impl<T: Transport> HttpService<T> {
             _ => None,
         };
         Ok((self.transport.call(call), slot, envelope, options))
+    }
+
+    /// Replaces the error of an agent without an extended card by the public card, in 0.3 by gRPC: its `.proto` file has
+    /// one method for the card, be it extended or not, while the other bindings have one for the extended card.
+    fn or_public_card(
+        &self,
+        envelope: &ResponseContext,
+        reply: Result<CallResponse, Error>,
+    ) -> Result<CallResponse, Error> {
+        let is_get_agent_card = envelope.binding == Binding::Grpc
+            && envelope.protocol_version == ProtocolVersion::V0_3
+            && envelope.operation == Operation::GetExtendedAgentCard;
+        match (reply, self.settings.card.as_ref()) {
+            (Err(Error::Agent(error)), Some(card))
+                if is_get_agent_card && error.kind == ErrorKind::UnsupportedOperation =>
+            {
+                let card = A2aResponse::GetExtendedAgentCard(card.unsigned());
+                Ok(CallResponse::once(card))
+            }
+            (reply, _) => reply,
+        }
     }
 
     /// Adds the public card's interfaces to an extended card that names no interface.
