@@ -271,6 +271,15 @@ async fn errors_of_our_server() {
 }
 
 #[tokio::test]
+async fn error_of_our_server_has_the_same_message_in_every_version() {
+    let url = super::start().await;
+    for version in VERSIONS {
+        let error = client(&url, version).get_task("other", None).await;
+        assert_eq!(error.unwrap_err().into_answer().message, "Task not found");
+    }
+}
+
+#[tokio::test]
 async fn extended_card_of_the_generated_server_names_grpc() {
     let url = generated().await.url;
     for version in VERSIONS {

@@ -1,14 +1,15 @@
 //! Operations of 0.3 of our server.
 
+use grpc_peer::error_info;
 use grpc_peer::tonic::Code;
 use grpc_peer::v0_3::{
     CreateTaskPushNotificationConfigRequest, DeleteTaskPushNotificationConfigRequest,
-    GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigRequest,
-    PushNotificationConfig, SendMessageRequest, TaskPushNotificationConfig, TaskState,
-    send_message_response,
+    GetAgentCardRequest, GetTaskPushNotificationConfigRequest,
+    ListTaskPushNotificationConfigRequest, Part, PushNotificationConfig, SendMessageRequest,
+    TaskPushNotificationConfig, TaskState, send_message_response,
 };
 
-use crate::v0_3::{Client, cancel, get, next, rest, send, state, subscribe};
+use crate::v0_3::{Client, cancel, get, next, parts, rest, send, state, subscribe};
 
 async fn client() -> Client {
     super::connect().await.v0_3()
@@ -28,6 +29,17 @@ async fn message_becomes_a_task_that_can_be_read() {
         let name = format!("tasks/{}", task.id);
         assert_eq!(get(&mut client, &name, 0).await.unwrap(), task);
     }
+}
+
+#[tokio::test]
+async fn parts_come_back_with_their_names_and_metadata() {
+    let mut client = client().await;
+    let mut request = SendMessageRequest::text("").blocking();
+    let sent = [vec![Part::text("parts")], parts().split_off(1)].concat();
+    request.request.as_mut().unwrap().content = sent.clone();
+    let task = send(&mut client, request).await;
+    assert_eq!(task.artifacts[0].parts, sent);
+    assert_eq!(task.history[0].content, sent);
 }
 
 #[tokio::test]
@@ -125,17 +137,40 @@ async fn webhooks_are_kept_listed_and_deleted() {
 }
 
 #[tokio::test]
-async fn errors_have_their_codes() {
+async fn errors_have_their_codes_names_and_reasons() {
     let mut client = client().await;
     let request = SendMessageRequest::text("echo").blocking();
     let name = format!("tasks/{}", send(&mut client, request).await.id);
-    for (result, expected) in [
-        (get(&mut client, "tasks/other", 0).await, Code::NotFound),
-        (get(&mut client, "other", 0).await, Code::InvalidArgument),
-        (cancel(&mut client, &name).await, Code::FailedPrecondition),
+    for (result, code, name, reason) in [
+        (
+            get(&mut client, "tasks/other", 0).await,
+            Code::NotFound,
+            "TaskNotFoundError: ",
+            "TASK_NOT_FOUND",
+        ),
+        (
+            get(&mut client, "other", 0).await,
+            Code::InvalidArgument,
+            "InvalidParamsError: ",
+            "INVALID_PARAMS",
+        ),
+        (
+            cancel(&mut client, &name).await,
+            Code::FailedPrecondition,
+            "TaskNotCancelableError: ",
+            "TASK_NOT_CANCELABLE",
+        ),
     ] {
-        assert_eq!(result.unwrap_err().code(), expected);
+        let status = result.unwrap_err();
+        assert_eq!(status.code(), code);
+        assert!(status.message().starts_with(name), "{status}");
+        assert_eq!(error_info(&status).unwrap().reason, reason);
     }
+    let mut request = SendMessageRequest::text("more");
+    request.request.as_mut().unwrap().task_id = name.trim_start_matches("tasks/").to_owned();
+    let stream = client.send_streaming_message(request).await;
+    let text = stream.unwrap_err().message().to_owned();
+    assert!(text.starts_with("UnsupportedOperationError: "), "{text}");
     let request = SendMessageRequest::default();
     let error = client.send_message(request).await.unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
@@ -149,4 +184,23 @@ async fn tasks_are_shared_with_1_0() {
     let name = format!("tasks/{id}");
     let task = get(&mut connection.v0_3(), &name, 0).await.unwrap();
     assert_eq!(state(&task), TaskState::Completed);
+}
+
+#[tokio::test]
+async fn card_of_an_agent_without_extended_card_is_the_public_card() {
+    let connection = super::connect().await;
+    let (mut v0_3, mut v1_0) = (connection.v0_3(), connection.v1_0());
+    let card = v0_3.get_agent_card(GetAgentCardRequest {}).await;
+    let card = card.unwrap().into_inner();
+    assert_eq!(card.name, "Reference");
+    assert!(!card.supports_authenticated_extended_card);
+    let interfaces = card.additional_interfaces.iter();
+    let transports = interfaces.map(|it| it.transport.as_str());
+    let transports: Vec<_> = transports.chain([&*card.preferred_transport]).collect();
+    assert!(transports.contains(&"GRPC"), "{transports:?}");
+
+    let request = grpc_peer::v1_0::GetExtendedAgentCardRequest::default();
+    let result = v1_0.get_extended_agent_card(request).await;
+    let status = result.unwrap_err();
+    assert_eq!(error_info(&status).unwrap().reason, "UNSUPPORTED_OPERATION");
 }
