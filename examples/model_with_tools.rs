@@ -6,8 +6,8 @@
 //! $ a2a chat http://127.0.0.1:8080
 //! ```
 //!
-//! The arguments are the URL of the model's service, the name of the model, the address to listen at, and the program of
-//! the MCP server with its arguments.
+//! The arguments are the URL of the model's service, the name of the model, the address to listen at and, optionally, the
+//! program of an MCP server with its arguments.
 
 use agent2agent::mcp::ToolServer;
 use agent2agent::model::{FunctionTool, ModelAgent};
@@ -17,8 +17,8 @@ use serde_json::json;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [base_url, name, address, program, rest @ ..] = &arguments[..] else {
-        return Err("expected the URL of a service, the name of a model, an address, and the program of an MCP server".into());
+    let [base_url, name, address, server @ ..] = &arguments[..] else {
+        return Err("expected the URL of a service, the name of a model, and an address".into());
     };
     let nothing = json!({"type": "object", "properties": {}});
     let time = FunctionTool::new(
@@ -30,10 +30,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ok(since.as_secs().to_string())
         },
     );
-    let model = ModelAgent::new(base_url, name)
+    let mut model = ModelAgent::new(base_url, name)
         .system("You are a helpful assistant. Use the tools.")
-        .tools(time)
-        .tools(ToolServer::new(program, rest));
+        .tools(time);
+    if let [program, arguments @ ..] = server {
+        model = model.tools(ToolServer::new(program, arguments));
+    }
     let card = AgentCard::new("Helper", "Answers questions with tools");
     let bound = Server::builder(card, model).build()?.bind(address).await?;
     println!("{}", bound.url());

@@ -487,12 +487,8 @@ async fn model_agent_streams_the_answer_of_a_service() {
 async fn model_with_tools_calls_a_tool_of_an_mcp_server() {
     let directory = directory();
     let (_first_agent, url) = start_agent("first_agent", directory.path());
-    let call = r#"{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"notes_main","arguments":"{\"message\":\"milk\"}"}}]}"#;
-    let answers: &[&[&str]] = Vec::leak(vec![
-        &*Vec::leak(vec![call]),
-        &[r#"{"content":"It is noted."}"#],
-    ]);
-    let base_url = chat_service(answers);
+    const CALL: &str = r#"{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"notes_main","arguments":"{\"message\":\"milk\"}"}}]}"#;
+    let base_url = chat_service(&[&[CALL], &[r#"{"content":"It is noted."}"#]]);
     let bridge = path_of("mcp_bridge");
     let bridge = bridge.to_str().expect("a path in UTF-8");
     let arguments = [&*base_url, "tiny", ANY_PORT, bridge, &url];
@@ -503,6 +499,8 @@ async fn model_with_tools_calls_a_tool_of_an_mcp_server() {
     let tasks = connect(&url).await.list_tasks(Default::default()).await;
     let tasks = tasks.expect("the tasks of the tool").tasks;
     assert_eq!(tasks[0].history[0].text(), "milk");
+}
+
 /// Makes the directory of the agent that deletes files, with two of them.
 fn directory_with_files() -> tempfile::TempDir {
     let directory = directory();

@@ -55,6 +55,11 @@ pub(crate) const TEMPLATES: &[Template] = &[
     template!("two_agents", ["axum"], [AXUM, TOWER],
         Test::Answers { path: "/count", text: "one two three", answer: "3 words" }),
     template!("orchestrator", ["client"], []),
+    template!("model_agent", ["model"], [], Test::Source(concat!(
+        include_str!("../templates/tests/model_agent.rs"), include_str!("../templates/tests/chat_service.rs")))),
+    template!("model_with_tools", ["mcp"], [SERDE_JSON], Test::Source(concat!(
+        include_str!("../templates/tests/model_with_tools.rs"), include_str!("../templates/tests/chat_service.rs")))),
+    template!("mcp_bridge", ["mcp"], []),
     template!("client", ["client"], []),
     template!("follow", ["client"], []),
     template!("webhook_receiver", ["client", "webhooks"], [AXUM]),
@@ -63,6 +68,7 @@ pub(crate) const TEMPLATES: &[Template] = &[
 const AXUM: &str =
     r#"axum = { version = "0.8.9", default-features = false, features = ["http1", "tokio"] }"#;
 const HTTP: &str = r#"http = "1.5.0""#;
+const SERDE_JSON: &str = r#"serde_json = "1.0.154""#;
 const TOKIO: &str = r#"tokio = { version = "1.54.1", features = ["macros", "net", "rt-multi-thread", "signal", "time"] }"#;
 const TOWER: &str =
     r#"tower = { version = "0.5.3", default-features = false, features = ["limit"] }"#;

@@ -1,0 +1,1 @@
+../../../examples/mcp_bridge.rs
