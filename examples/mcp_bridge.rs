@@ -20,6 +20,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             async move { Ok(Client::connect(&url).await?) }
         });
     }
-    bridge.build()?.serve_stdio().await?;
+    bridge.build()?.serve_stdio(std::future::pending()).await?;
     Ok(())
 }

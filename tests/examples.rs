@@ -498,7 +498,11 @@ async fn model_with_tools_calls_a_tool_of_an_mcp_server() {
     assert_eq!(answer.text(), "It is noted.");
     let tasks = connect(&url).await.list_tasks(Default::default()).await;
     let tasks = tasks.expect("the tasks of the tool").tasks;
-    assert_eq!(tasks[0].history[0].text(), "milk");
+    let task = connect(&url)
+        .await
+        .get_task(tasks[0].id.clone(), None)
+        .await;
+    assert_eq!(task.expect("the task").history[0].text(), "milk");
 }
 
 /// Makes the directory of the agent that deletes files, with two of them.

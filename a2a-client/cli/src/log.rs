@@ -35,6 +35,13 @@ enum LogFormat {
 }
 
 impl LogOptions {
+    /// Logs no more than the warnings of a library that tells a lot.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn quiet(mut self, library: &str) -> Self {
+        self.filter = self.filter.with_target(library, LevelFilter::WARN);
+        self
+    }
+
     /// Builds the layer that writes the log.
     pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync
     where

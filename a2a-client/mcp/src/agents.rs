@@ -1,6 +1,6 @@
 //! Agents of a bridge, and the tools that they are.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use a2a_client::{Client, causes};
@@ -22,8 +22,28 @@ pub(crate) type Connect =
 pub(crate) struct Agent {
     /// URL, or another name by which a user knows it.
     pub(crate) place: String,
-    pub(crate) connect: Connect,
-    pub(crate) client: OnceCell<Client>,
+    connect: Connect,
+    client: OnceCell<Client>,
+    /// Name in tools and in handles of tasks, kept once it is given: tools must not change their agent.
+    name: OnceLock<String>,
+}
+
+impl Agent {
+    pub(crate) fn new(place: String, connect: Connect) -> Self {
+        Self {
+            place,
+            connect,
+            client: OnceCell::new(),
+            name: OnceLock::new(),
+        }
+    }
+}
+
+/// Agents of a bridge.
+#[derive(Default)]
+pub(crate) struct Agents {
+    pub(crate) agents: Vec<Agent>,
+    naming: Mutex<()>,
 }
 
 /// Agents that are connected, and their tools in the order of the agents and of their cards.
@@ -58,10 +78,31 @@ impl Entry {
     }
 }
 
+impl Agents {
+    /// Returns a connected agent with its name: that of its card, with a number if another agent has it.
+    fn named(&self, agent: &Agent, client: Client) -> ConnectedAgent {
+        let card = client.card().unwrap_or_default();
+        let naming = self.naming.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_taken = |name: &str| {
+            let mut names = self.agents.iter().filter_map(|agent| agent.name.get());
+            names.any(|taken| taken == name)
+        };
+        let name = agent
+            .name
+            .get_or_init(|| tool::unique(&tool::slug(&card.name), is_taken));
+        drop(naming);
+        ConnectedAgent {
+            name: name.clone(),
+            client,
+            card,
+        }
+    }
+}
+
 impl Catalog {
     /// Connects the agents that are not, and lists the tools of all that are.
-    pub(crate) async fn of(agents: &[Agent]) -> Self {
-        let connecting = agents.iter().map(async |agent| {
+    pub(crate) async fn of(agents: &Agents) -> Self {
+        let connecting = agents.agents.iter().map(async |agent| {
             let connecting = agent.client.get_or_try_init(|| (agent.connect)());
             match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
                 Ok(Ok(client)) => Ok(client.clone()),
@@ -73,20 +114,16 @@ impl Catalog {
             }
         });
         let mut catalog = Self::default();
-        for connected in join_all(connecting).await {
+        for (agent, connected) in agents.agents.iter().zip(join_all(connecting).await) {
             match connected {
-                Ok(client) => catalog.add(client),
+                Ok(client) => catalog.add(agents.named(agent, client)),
                 Err(problem) => catalog.missing.push(problem),
             }
         }
         catalog
     }
 
-    fn add(&mut self, client: Client) {
-        let card = client.card().unwrap_or_default();
-        let is_taken = |name: &str| self.agents.iter().any(|agent| agent.name == name);
-        let name = tool::unique(&tool::slug(&card.name), is_taken);
-        let agent = ConnectedAgent { name, client, card };
+    fn add(&mut self, agent: ConnectedAgent) {
         match agent.card.skills.is_empty() {
             true => self.add_tool(&agent, None),
             false => agent

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use a2a_client::Client;
-use a2a_types::Task;
+use a2a_types::{Task, Timestamp};
 use futures_util::FutureExt;
 use lru::LruCache;
 use rmcp::model::{
@@ -18,26 +18,35 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{Agent, BoxError, Catalog, ConnectedAgent, Entry};
-use crate::call::{Outcome, Request, follow};
+use crate::agents::{Agent, Agents, BoxError, Catalog, Entry};
+use crate::call::{Calls, Outcome, Request};
 use crate::question::{Answer, AnswerKind, Question, answer};
 use crate::{arguments, content};
 
 /// MCP server whose tools are the skills of A2A agents.
 ///
-/// It keeps no state of its own: conversations and tasks are named by the ids that the agents gave them. A clone serves
-/// the same agents.
+/// Conversations and tasks are named by the ids that the agents gave them: they go on after a restart.
 pub struct Bridge {
-    pub(crate) agents: Vec<Agent>,
+    pub(crate) agents: Agents,
+    pub(crate) calls: Calls,
     grace: Duration,
     states: RequestStateCodec,
-    /// Times at which tasks were begun, by their handles.
-    pub(crate) begun: Mutex<LruCache<String, String>>,
+    /// What the agents do not know of the latest tasks of MCP, by their handles.
+    pub(crate) notes: Mutex<LruCache<String, TaskNote>>,
+}
+
+/// What an agent does not know of a task of MCP.
+#[derive(Clone, Default)]
+pub(crate) struct TaskNote {
+    /// Time at which it was begun.
+    pub(crate) begun: Option<Timestamp>,
+    /// Key of the question that the user has declined.
+    pub(crate) declined: Option<String>,
 }
 
 /// Settings of a [`Bridge`].
 pub struct BridgeBuilder {
-    agents: Vec<Agent>,
+    agents: Agents,
     grace: Duration,
     key: Option<Vec<u8>>,
 }
@@ -46,7 +55,7 @@ impl Bridge {
     /// Returns the settings of a bridge without agents.
     pub fn builder() -> BridgeBuilder {
         BridgeBuilder {
-            agents: Vec::new(),
+            agents: Agents::default(),
             grace: DEFAULT_GRACE,
             key: None,
         }
@@ -64,11 +73,8 @@ impl BridgeBuilder {
     where
         F: Future<Output = Result<Client, BoxError>> + Send + 'static,
     {
-        self.agents.push(Agent {
-            place: place.into(),
-            connect: Box::new(move || connect().boxed()),
-            client: tokio::sync::OnceCell::new(),
-        });
+        let connect = Box::new(move || connect().boxed());
+        self.agents.agents.push(Agent::new(place.into(), connect));
         self
     }
 
@@ -78,7 +84,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Sets the key that seals the state of questions, at least 32 secret bytes. By default it is made up at the start, and
+    /// Sets the key that signs the state of questions, at least 32 secret bytes. By default it is made up at the start, and
     /// questions are not answered after a restart.
     pub fn state_key(mut self, key: impl Into<Vec<u8>>) -> Self {
         self.key = Some(key.into());
@@ -95,12 +101,13 @@ impl BridgeBuilder {
             agents: self.agents,
             grace: self.grace,
             states: RequestStateCodec::try_new(key).map_err(|_| InvalidStateKey)?,
-            begun: Mutex::new(LruCache::new(MAX_BEGUN)),
+            notes: Mutex::new(LruCache::new(MAX_NOTES)),
+            calls: Calls::default(),
         })
     }
 }
 
-/// The key that seals the state of questions is too short.
+/// The key that signs the state of questions is too short.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the key has too few bytes: expected {} or more",
@@ -110,8 +117,8 @@ pub struct InvalidStateKey;
 
 const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 
-/// Number of tasks whose begin is remembered.
-const MAX_BEGUN: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1024).unwrap();
+/// Number of tasks that are remembered.
+const MAX_NOTES: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1024).unwrap();
 
 /// Time for which a question can be answered.
 const STATE_TTL: Duration = Duration::from_secs(24 * 3600);
@@ -206,10 +213,9 @@ impl ServerHandler for Bridge {
         let Some(entry) = catalog.entries.iter().find(named) else {
             return Err(unknown_tool(&request.name, &catalog));
         };
-        let agent = &entry.agent;
         let begin = match &request.request_state {
             Some(state) => {
-                let state = self.open(state, &request.name)?;
+                let state = self.open(state, entry)?;
                 let responses = request.input_responses.as_ref();
                 match responses.and_then(|responses| responses.get(&state.question)) {
                     Some(response) => {
@@ -227,7 +233,7 @@ impl ServerHandler for Bridge {
                 .map(|message| Begin::Request(entry.request(message)))
                 .unwrap_or_else(|problem| Begin::Result(content::of_failure(problem))),
         };
-        self.run(entry, agent, begin, &context).await
+        self.run(entry, begin, &context).await
     }
 
     async fn get_task(
@@ -272,12 +278,7 @@ impl Answer {
                 answered: Some(question),
             }),
             Self::Canceled => Begin::Cancel(task.clone()),
-            Self::Declined => {
-                let notice = "The question was declined. The agent still waits for its answer: call the tool again with it and this task_id.";
-                let mut result = content::of_task(task, Some(notice));
-                result.is_error = Some(true);
-                Begin::Result(result)
-            }
+            Self::Declined => Begin::Result(content::of_declined(task)),
         }
     }
 }
@@ -287,12 +288,14 @@ impl Bridge {
     async fn run(
         &self,
         entry: &Entry,
-        agent: &ConnectedAgent,
         mut begin: Begin,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let _running = self.calls.enter();
+        let agent = &entry.agent;
         let capabilities = context.client_capabilities();
-        let knows_tasks = capabilities.is_some_and(|it| it.supports_tasks());
+        // Older versions have no form for the handle.
+        let knows_tasks = is_current(context) && capabilities.is_some_and(|it| it.supports_tasks());
         let grace = knows_tasks.then_some(self.grace);
         loop {
             let request = match begin {
@@ -308,7 +311,11 @@ impl Bridge {
                     return Ok(result.into());
                 }
             };
-            let task = match follow(&agent.client, request, grace, context).await {
+            let task = match self
+                .calls
+                .follow(&agent.client, request, grace, context)
+                .await
+            {
                 Outcome::Message(message) => return Ok(content::of_message(&message).into()),
                 Outcome::Canceled => {
                     return Ok(content::of_failure("the call was canceled").into());
@@ -352,10 +359,7 @@ impl Bridge {
                 .or(result.is_error);
             return Ok(Asked::Response(result.into()));
         };
-        let version = context.protocol_version();
-        let has_round_trips = version
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        if has_round_trips {
+        if is_current(context) {
             let state = State {
                 agent: entry.agent.name.clone(),
                 task: task.id.to_string(),
@@ -394,7 +398,7 @@ impl Bridge {
             task,
             answered: None,
         });
-        self.run(entry, &entry.agent, begin, context).await
+        self.run(entry, begin, context).await
     }
 
     fn seal(&self, state: &State, tool: &str) -> Result<String, ErrorData> {
@@ -406,7 +410,7 @@ impl Bridge {
         Ok(self.states.seal_with(&bytes, &options))
     }
 
-    fn open(&self, sealed: &str, tool: &str) -> Result<State, ErrorData> {
+    fn open(&self, sealed: &str, entry: &Entry) -> Result<State, ErrorData> {
         let refused = |problem: &dyn std::fmt::Display| {
             let problem = format!(
                 "requestState: {problem}; expected the state of the question, unchanged, within {} hours",
@@ -414,9 +418,13 @@ impl Bridge {
             );
             ErrorData::invalid_params(problem, None)
         };
-        let bytes = self.states.open_with(sealed, tool.as_bytes());
+        let bytes = self.states.open_with(sealed, entry.tool.name.as_bytes());
         let bytes = bytes.map_err(|error| refused(&error))?;
-        serde_json::from_slice(&bytes).map_err(|error| refused(&error))
+        let state: State = serde_json::from_slice(&bytes).map_err(|error| refused(&error))?;
+        match state.agent == entry.agent.name {
+            true => Ok(state),
+            false => Err(refused(&format!("it is of the agent {}", state.agent))),
+        }
     }
 }
 
@@ -446,6 +454,12 @@ impl Entry {
         }
         Request::Send(Box::new(message))
     }
+}
+
+/// Returns whether the client speaks a version that has round trips and tasks.
+fn is_current(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 fn unknown_tool(name: &str, catalog: &Catalog) -> ErrorData {

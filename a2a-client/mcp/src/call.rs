@@ -8,6 +8,9 @@ use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 /// What the agent is asked for.
 pub(crate) enum Request {
@@ -36,12 +39,48 @@ pub(crate) enum Outcome {
     Failed(String, Option<Box<Task>>),
 }
 
-/// Follows a turn of an agent. With `grace`, the wait ends after this time, and the turn goes on.
-pub(crate) async fn follow(
+/// Calls that run, and tasks that are being canceled.
+#[derive(Default)]
+pub(crate) struct Calls {
+    running: TaskTracker,
+    end: CancellationToken,
+}
+
+impl Calls {
+    /// Counts a call as running until the token is dropped.
+    pub(crate) fn enter(&self) -> TaskTrackerToken {
+        self.running.token()
+    }
+
+    /// Cancels all calls, and waits until their tasks are canceled.
+    pub(crate) async fn cancel_all(&self) {
+        self.end.cancel();
+        self.running.close();
+        // An agent that does not answer delays the end no longer.
+        let _ = tokio::time::timeout(CANCEL_TIMEOUT, self.running.wait()).await;
+    }
+
+    /// Follows a turn of an agent. With `grace`, the wait ends after this time, and the turn goes on.
+    pub(crate) async fn follow(
+        &self,
+        client: &Client,
+        request: Request,
+        grace: Option<Duration>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome {
+        tokio::select! {
+            outcome = follow(client, request, grace, context, &self.running) => outcome,
+            () = self.end.cancelled() => Outcome::Canceled,
+        }
+    }
+}
+
+async fn follow(
     client: &Client,
     request: Request,
     grace: Option<Duration>,
     context: &RequestContext<RoleServer>,
+    running: &TaskTracker,
 ) -> Outcome {
     let trace = context.meta.get_traceparent();
     let trace = trace.and_then(|parent| TraceContext::parse(parent, context.meta.get_tracestate()));
@@ -64,9 +103,12 @@ pub(crate) async fn follow(
         client,
         events: Some(events),
         owns_task,
+        running: running.clone(),
     };
     let mut progress = Progress::of(context);
     let end = grace.map(|grace| Instant::now() + grace);
+    let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
+    tick.reset();
     loop {
         let Some(events) = &mut turn.events else {
             return Outcome::Canceled;
@@ -74,6 +116,10 @@ pub(crate) async fn follow(
         let event = tokio::select! {
             event = events.next() => event,
             () = context.ct.cancelled() => return Outcome::Canceled,
+            _ = tick.tick() => {
+                progress.tell("").await;
+                continue;
+            }
             () = until(end), if events.task().is_some() => {
                 let task = events.task().cloned().unwrap_or_default();
                 turn.events = None;
@@ -85,7 +131,10 @@ pub(crate) async fn follow(
                 turn.events = None;
                 return Outcome::Message(message);
             }
-            Some(Ok(event)) => progress.tell(&event).await,
+            Some(Ok(event)) => {
+                tick.reset();
+                progress.tell(&event.text()).await;
+            }
             Some(Err(error)) => {
                 let task = events.task().cloned();
                 turn.events = None;
@@ -144,6 +193,7 @@ struct Turn {
     /// `None` once the turn may go on without the call.
     events: Option<TaskEventStream>,
     owns_task: bool,
+    running: TaskTracker,
 }
 
 impl Drop for Turn {
@@ -151,7 +201,8 @@ impl Drop for Turn {
         let events = self.events.take().filter(|_| self.owns_task);
         let runtime = tokio::runtime::Handle::try_current();
         if let (Some(events), Ok(runtime)) = (events, runtime) {
-            runtime.spawn(cancel(self.client.clone(), events));
+            let canceling = cancel(self.client.clone(), events);
+            self.running.spawn_on(canceling, &runtime);
         }
     }
 }
@@ -190,14 +241,13 @@ impl Progress {
         }
     }
 
-    /// Tells the caller of an event. The agent is read no faster than the caller takes it.
-    async fn tell(&mut self, event: &Event) {
+    /// Tells the caller that the call goes on. The agent is read no faster than the caller takes it.
+    async fn tell(&mut self, text: &str) {
         let Some((peer, token)) = &self.to else {
             return;
         };
         self.count += 1.0;
         let mut told = ProgressNotificationParam::new(token.clone(), self.count);
-        let text = event.text();
         if !text.is_empty() {
             told = told.with_message(text.chars().take(MAX_MESSAGE).collect::<String>());
         }
@@ -205,6 +255,9 @@ impl Progress {
         let _ = peer.notify_progress(told).await;
     }
 }
+
+/// Pause after which a caller is told that a silent agent still works: clients give up calls that are silent for a minute.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Longest message of a progress notification in characters.
 const MAX_MESSAGE: usize = 1000;

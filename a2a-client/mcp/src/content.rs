@@ -1,6 +1,6 @@
 //! Results of tools, from the answers of agents.
 
-use a2a_types::{Content, Message, Object, Part, Task, TaskState};
+use a2a_types::{Base64, Content, Message, Object, Part, Task, TaskState};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) fn of_message(message: &Message) -> CallToolResult {
 pub(crate) fn of_task(task: &Task, notice: Option<&str>) -> CallToolResult {
     let mut parts = Parts::default();
     for artifact in &task.artifacts {
-        artifact.parts.iter().for_each(|part| parts.add(part));
+        parts.add_artifact(&artifact.parts);
     }
     let state = task.status.state;
     let status = task
@@ -40,7 +40,9 @@ pub(crate) fn of_task(task: &Task, notice: Option<&str>) -> CallToolResult {
         _ => status.for_each(|part| parts.add(part)),
     }
     if state != TaskState::Completed {
-        parts.text(format!("The task is {}.", state.as_str()));
+        let name = state.as_str().trim_start_matches("TASK_STATE_");
+        let name = name.replace('_', " ").to_lowercase();
+        parts.text(format!("State of the task: {name}."));
     }
     if let Some(notice) = notice {
         parts.text(notice.to_owned());
@@ -50,6 +52,14 @@ pub(crate) fn of_task(task: &Task, notice: Option<&str>) -> CallToolResult {
     if state.is_terminal() && state != TaskState::Completed {
         result.is_error = Some(true);
     }
+    result
+}
+
+/// Returns the result of a call whose question was declined.
+pub(crate) fn of_declined(task: &Task) -> CallToolResult {
+    let notice = "The question was declined. The agent still waits for its answer: call the tool again with it and this task_id.";
+    let mut result = of_task(task, Some(notice));
+    result.is_error = Some(true);
     result
 }
 
@@ -71,6 +81,17 @@ impl Parts {
         self.blocks.push(ContentBlock::text(text));
     }
 
+    /// Adds the parts of an artifact. Texts that follow each other are chunks of one.
+    fn add_artifact(&mut self, parts: &[Part]) {
+        for chunk in parts.chunk_by(|one, next| one.as_text().is_some() && next.as_text().is_some())
+        {
+            match chunk {
+                [part] => self.add(part),
+                texts => self.text(texts.iter().filter_map(Part::as_text).collect()),
+            }
+        }
+    }
+
     fn add(&mut self, part: &Part) {
         let media_type = part.media_type.as_deref();
         let name = part.filename.as_deref();
@@ -86,6 +107,7 @@ impl Parts {
                 self.blocks.push(ContentBlock::resource_link(link));
             }
             Content::Raw(bytes) => {
+                let text = text_file(media_type, bytes);
                 let bytes = bytes.as_text();
                 let name = name.unwrap_or("file");
                 let media_type = media_type.unwrap_or("application/octet-stream");
@@ -100,8 +122,11 @@ impl Parts {
                     Some("image") => ContentBlock::image(bytes, media_type),
                     Some("audio") => ContentBlock::audio(bytes, media_type),
                     _ => {
-                        let uri = format!("a2a:{}", uri_word(name));
-                        let contents = ResourceContents::blob(bytes, uri);
+                        let uri = format!("a2a:{}/{}", self.blocks.len(), uri_word(name));
+                        let contents = match text {
+                            Some(text) => ResourceContents::text(text, uri),
+                            None => ResourceContents::blob(bytes, uri),
+                        };
                         ContentBlock::resource(contents.with_mime_type(media_type))
                     }
                 });
@@ -152,6 +177,13 @@ impl Parts {
 
 /// Member of a result's metadata that has the ids and the state of the task.
 const META: &str = "github.com/a2a-rust/a2a";
+
+/// Returns the text of a file, if it is a text.
+fn text_file(media_type: Option<&str>, bytes: &Base64) -> Option<String> {
+    let is_text = |it: &&str| it.starts_with("text/") || it.starts_with("application/json");
+    media_type.filter(is_text)?;
+    String::from_utf8(bytes.decode().ok()?).ok()
+}
 
 fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()

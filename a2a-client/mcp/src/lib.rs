@@ -8,7 +8,7 @@
 //! | a skill | a tool `{agent}_{skill}` with `message`, `files` and `data`, or what the card's schema of the skill says | the same |
 //! | a context | the argument `context_id`, which each result names | the same |
 //! | a task that takes longer than [the grace](BridgeBuilder::grace) | a task, if the client knows them | the call waits, with progress |
-//! | *input required* | an elicitation in a round trip, with a sealed state | `elicitation/create`, or a text that says how to go on |
+//! | *input required* | an elicitation in a round trip, with a signed state | `elicitation/create`, or a text that says how to go on |
 //! | *auth required* | an elicitation of the URL that the agent names, or an error that names it | the same |
 //! | parts | text, structured content, images, sounds, links and embedded resources | the same |
 //! | a canceled call | the task is canceled | the same |
@@ -28,11 +28,11 @@
 //!     async move { Ok(Client::connect(&url).await?) }
 //! };
 //! let bridge = Bridge::builder().agent("joker", connect).build()?;
-//! // bridge.serve_stdio().await?;
+//! // bridge.serve_stdio(std::future::pending()).await?;
 //!
 //! # let (client, server) = tokio::io::duplex(65536);
 //! # let (input, output) = tokio::io::split(server);
-//! # tokio::spawn(bridge.serve(input, output));
+//! # tokio::spawn(bridge.serve(input, output, std::future::pending()));
 //! # let (input, mut output) = tokio::io::split(client);
 //! # output.write_all(br#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#).await?;
 //! # output.write_all(b"\n").await?;

@@ -8,6 +8,8 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, Elicitat
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::tool;
+
 /// Question of a task that waits for its caller.
 pub(crate) struct Question {
     /// Names the question among all of the task.
@@ -53,15 +55,13 @@ impl Question {
     /// Returns the question of a task, or `None` if it does not wait for its caller.
     pub(crate) fn of(task: &Task) -> Option<Self> {
         let message = task.status.message.as_deref();
-        let named = message.map(|message| message.message_id.as_str());
-        let key = match named.filter(|id| !id.is_empty()) {
-            Some(id) => id.to_owned(),
-            None => task
-                .status
-                .timestamp
-                .map_or_else(String::new, |time| time.to_string()),
-        };
         let text = message.map(Message::text).unwrap_or_default();
+        // Messages of 0.1 have no id: it is made up each time that the task is read.
+        let key = match (task.status.timestamp, message) {
+            (Some(time), _) => tool::hash(&format!("{time} {text}")),
+            (None, Some(message)) => message.message_id.to_string(),
+            (None, None) => "question".to_owned(),
+        };
         match task.status.state {
             TaskState::InputRequired => {
                 let form = message.and_then(AnswerForm::of);
@@ -169,20 +169,27 @@ fn fields(form: Option<AnswerForm>) -> (ElicitationSchema, AnswerKind) {
         serde_json::from_value(schema).unwrap_or_else(|_| ElicitationSchema::new(BTreeMap::new()))
     };
     match form {
-        None => (text(json!({"type": "string"})), AnswerKind::Text),
+        None => (
+            text(json!({"type": "string", "title": "Answer"})),
+            AnswerKind::Text,
+        ),
         Some(AnswerForm::Choices(choices)) => (
-            text(json!({"type": "string", "enum": choices})),
+            text(json!({"type": "string", "title": "Answer", "enum": choices})),
             AnswerKind::Text,
         ),
         Some(AnswerForm::Schema(schema)) => match flat(&schema) {
             Some(schema) => (schema, AnswerKind::Data),
             None => {
                 let description = format!("An answer by this JSON Schema: {}", json!(schema));
-                let field = json!({"type": "string", "description": description});
+                let field =
+                    json!({"type": "string", "title": "Answer", "description": description});
                 (text(field), AnswerKind::Text)
             }
         },
-        Some(_) => (text(json!({"type": "string"})), AnswerKind::Text),
+        Some(_) => (
+            text(json!({"type": "string", "title": "Answer"})),
+            AnswerKind::Text,
+        ),
     }
 }
 

@@ -9,6 +9,7 @@ use http::{Request, Response};
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -21,23 +22,39 @@ use crate::bridge::Bridge;
 pub struct ServeError(String);
 
 impl Bridge {
-    /// Serves one client by standard input and output, until it closes them.
-    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+    /// Serves one client by standard input and output, until it closes them or `stop` resolves.
+    pub async fn serve_stdio(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let (input, output) = rmcp::transport::stdio();
-        self.serve(input, output).await
+        self.serve(input, output, stop).await
     }
 
-    /// Serves one client by a pair of streams, a message a line, until it closes them.
+    /// Serves one client by a pair of streams, a message a line, until it closes them or `stop` resolves. Then the tasks of
+    /// calls that still run are canceled.
     pub async fn serve(
         self,
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
+        stop: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
-        let failed = |error: &dyn std::fmt::Display| ServeError(error.to_string());
-        let serving = ServiceExt::serve(Arc::new(self), (input, output)).await;
-        let serving = serving.map_err(|error| failed(&error))?;
-        serving.waiting().await.map_err(|error| failed(&error))?;
-        Ok(())
+        let bridge = Arc::new(self);
+        let serving = async {
+            let serving = match ServiceExt::serve(Arc::clone(&bridge), (input, output)).await {
+                Ok(serving) => serving,
+                // A client that says nothing.
+                Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+                Err(error) => return Err(ServeError(error.to_string())),
+            };
+            let ended = serving.waiting().await;
+            ended
+                .map(drop)
+                .map_err(|error| ServeError(error.to_string()))
+        };
+        let served = tokio::select! {
+            served = serving => served,
+            () = stop => Ok(()),
+        };
+        bridge.calls.cancel_all().await;
+        served
     }
 
     /// Returns the service for streamable HTTP. It answers requests for these hosts, like `127.0.0.1`, and refuses those of
@@ -51,17 +68,25 @@ impl Bridge {
             .with_allowed_hosts(hosts)
             .enforce_origin_validation();
         let sessions = Arc::new(LocalSessionManager::default());
-        HttpService(StreamableHttpService::new(
-            move || Ok(Arc::clone(&bridge)),
-            sessions,
-            config,
-        ))
+        let served = Arc::clone(&bridge);
+        let service = StreamableHttpService::new(move || Ok(Arc::clone(&served)), sessions, config);
+        HttpService { service, bridge }
     }
 }
 
 /// Streamable HTTP of a [`Bridge`], as a service of hyper.
 #[derive(Clone)]
-pub struct HttpService(StreamableHttpService<Arc<Bridge>, LocalSessionManager>);
+pub struct HttpService {
+    service: StreamableHttpService<Arc<Bridge>, LocalSessionManager>,
+    bridge: Arc<Bridge>,
+}
+
+impl HttpService {
+    /// Ends all calls, and waits until their tasks are canceled.
+    pub async fn shutdown(&self) {
+        self.bridge.calls.cancel_all().await;
+    }
+}
 
 impl<B> hyper::service::Service<Request<B>> for HttpService
 where
@@ -73,7 +98,7 @@ where
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<B>) -> Self::Future {
-        let service = self.0.clone();
+        let service = self.service.clone();
         Box::pin(async move { Ok(service.handle(request).await) })
     }
 }

@@ -13,8 +13,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 
 use crate::agents::{Catalog, ConnectedAgent};
-use crate::bridge::{Bridge, Modes};
-use crate::call::{Outcome, Request, follow, sentence};
+use crate::bridge::{Bridge, Modes, TaskNote};
+use crate::call::{Outcome, Request, sentence};
 use crate::content;
 use crate::question::{Answer, Question, answer};
 
@@ -22,10 +22,23 @@ impl Bridge {
     /// Returns the task of MCP for a task that goes on.
     pub(crate) fn begin_task(&self, agent: &ConnectedAgent, task: &Task) -> rmcp::model::Task {
         let handle = self.handle(agent, &task.id);
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        begun.put(handle.clone(), Timestamp::now().to_string());
-        drop(begun);
+        // The agent may have begun before its caller knew.
+        let now = Timestamp::now();
+        let begun = task.status.timestamp.map_or(now, |time| time.min(now));
+        self.note(&handle, |note| note.begun = Some(begun));
         self.base(&handle, task)
+    }
+
+    /// Changes what is remembered of a task.
+    fn note(&self, handle: &str, change: impl FnOnce(&mut TaskNote)) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        change(notes.get_or_insert_mut(handle.to_owned(), TaskNote::default));
+    }
+
+    /// Returns what is remembered of a task.
+    fn noted(&self, handle: &str) -> TaskNote {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.get(handle).cloned().unwrap_or_default()
     }
 
     /// Returns the state of a task. While the agent works on it, waits a little for the end.
@@ -42,13 +55,18 @@ impl Bridge {
             .map_err(refusal)?;
         if !task.status.state.is_settled() {
             let request = Request::Watch { task: id };
-            task = match follow(&agent.client, request, Some(MAX_WAIT), context).await {
+            task = match self
+                .calls
+                .follow(&agent.client, request, Some(MAX_WAIT), context)
+                .await
+            {
                 Outcome::Settled(task) | Outcome::Working(task) => *task,
                 // The agent may not let it be followed: the state is known all the same.
                 _ => task,
             };
         }
-        let payload = payload(&task, Modes::of(context));
+        let declined = self.noted(handle).declined;
+        let payload = payload(&task, Modes::of(context), declined.as_deref());
         let base = self.base(handle, &task);
         Ok(GetTaskResult::new(DetailedTask::new(base, payload)))
     }
@@ -78,7 +96,8 @@ impl Bridge {
             Answer::Canceled => {
                 agent.client.cancel_task(task.id).await.map_err(refusal)?;
             }
-            Answer::Visited | Answer::Declined => {}
+            Answer::Declined => self.note(handle, |note| note.declined = Some(question.key)),
+            Answer::Visited => {}
         }
         Ok(())
     }
@@ -95,7 +114,7 @@ impl Bridge {
 
     /// Returns the handle of a task: its id, and before it the name of its agent if there are several.
     fn handle(&self, agent: &ConnectedAgent, id: &TaskId) -> String {
-        match self.agents.len() {
+        match self.agents.agents.len() {
             1 => id.to_string(),
             _ => format!("{}/{id}", agent.name),
         }
@@ -103,7 +122,7 @@ impl Bridge {
 
     async fn find(&self, handle: &str) -> Result<(ConnectedAgent, TaskId), ErrorData> {
         let mut catalog = Catalog::of(&self.agents).await;
-        let found = match self.agents.len() {
+        let found = match self.agents.agents.len() {
             1 => catalog.agents.pop().map(|agent| (agent, handle)),
             _ => handle.split_once('/').and_then(|(name, id)| {
                 let agent = catalog
@@ -125,18 +144,14 @@ impl Bridge {
 
     /// Returns what all states of a task have.
     fn base(&self, handle: &str, task: &Task) -> rmcp::model::Task {
-        let updated = task
-            .status
-            .timestamp
-            .unwrap_or_else(Timestamp::now)
-            .to_string();
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        let created = begun
-            .get(handle)
-            .cloned()
-            .unwrap_or_else(|| updated.clone());
-        drop(begun);
-        let base = rmcp::model::Task::new(handle, TaskStatus::Working, created, updated)
+        let updated = task.status.timestamp.unwrap_or_else(Timestamp::now);
+        // The agent may have begun before its caller knew.
+        let begun = self
+            .noted(handle)
+            .begun
+            .map_or(updated, |begun| begun.min(updated));
+        let (begun, updated) = (begun.to_string(), updated.to_string());
+        let base = rmcp::model::Task::new(handle, TaskStatus::Working, begun, updated)
             .with_poll_interval_ms(POLL_INTERVAL_MS);
         match task.status.text() {
             text if text.is_empty() => base,
@@ -151,8 +166,12 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 /// A client need not pause: `tasks/get` waits itself.
 const POLL_INTERVAL_MS: u64 = 100;
 
-fn payload(task: &Task, modes: Modes) -> TaskPayload {
+/// Returns the state of a task with what belongs to it. `declined` is the question that the user has declined.
+fn payload(task: &Task, modes: Modes, declined: Option<&str>) -> TaskPayload {
     if let Some(question) = Question::of(task) {
+        if declined == Some(&*question.key) {
+            return completed(&content::of_declined(task));
+        }
         if let Some(elicitation) = question.elicitation(modes.forms, modes.pages) {
             let request = InputRequest::Elicitation(ElicitRequest::new(elicitation));
             let input_requests = InputRequests::from([(question.key, request)]);

@@ -27,7 +27,8 @@ pub(crate) fn slug(name: &str) -> String {
     }
 }
 
-fn hash(text: &str) -> String {
+/// Returns 8 digits that stand for a text.
+pub(crate) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text);
     let bytes = digest.iter().take(4);
     bytes.map(|byte| format!("{byte:02x}")).collect()
@@ -114,7 +115,7 @@ fn plain_schema() -> Object {
                     "additionalProperties": false
                 }
             },
-            "data": {"description": "Structured data to send along: any JSON value"}
+            "data": {"type": "object", "description": "Structured data to send along"}
         }),
     );
     with_ids(schema)

@@ -50,7 +50,7 @@ pub(crate) struct Options {
     /// Time after which a call becomes a task, for editors that know tasks.
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = read_duration)]
     grace: Duration,
-    /// Seal the state of questions by the content of this file, at least 32 secret bytes: they can then be answered after a
+    /// Sign the state of questions by the content of this file, at least 32 secret bytes: they can then be answered after a
     /// restart. Default: a key for this run.
     #[arg(long, value_name = "FILE")]
     state_key_file: Option<PathBuf>,
@@ -66,7 +66,7 @@ pub(crate) struct Options {
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
     let stop = interrupt::stop();
-    let logging = tracing_subscriber::registry().with(options.log.layer());
+    let logging = tracing_subscriber::registry().with(options.log.quiet("rmcp").layer());
     logging.try_init().map_err(Failure::machine("--log"))?;
     let mut bridge = Bridge::builder().grace(options.grace);
     if let Some(file) = &options.state_key_file {
@@ -81,10 +81,8 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         .build()
         .map_err(Failure::machine("--state-key-file"))?;
     let Some(address) = options.http else {
-        return tokio::select! {
-            served = bridge.serve_stdio() => served.map_err(Failure::machine("standard input")),
-            () = stop => Ok(()),
-        };
+        let served = bridge.serve_stdio(stop).await;
+        return served.map_err(Failure::machine("standard input"));
     };
     let place = format!("--http {address}");
     let is_local = address.ip().to_canonical().is_loopback();
@@ -111,13 +109,13 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         // rmcp takes an empty list for any host.
         false => Vec::new(),
     };
-    serve(
-        listener,
-        bridge.into_http_service(hosts),
-        ServeOptions::default(),
-        stop,
-    )
-    .await;
+    let service = bridge.into_http_service(hosts);
+    let calls = service.clone();
+    let stop = async move {
+        stop.await;
+        calls.shutdown().await;
+    };
+    serve(listener, service, ServeOptions::default(), stop).await;
     Ok(())
 }
 

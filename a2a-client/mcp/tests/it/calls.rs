@@ -42,7 +42,10 @@ async fn a_failed_task_is_an_error_with_its_reason() {
     let result = editor.call("fail no paper").await;
     assert_eq!(result["isError"], true);
     assert!(text(&result).contains("no paper"), "{result}");
-    assert!(text(&result).contains("TASK_STATE_FAILED"), "{result}");
+    assert!(
+        text(&result).contains("State of the task: failed"),
+        "{result}"
+    );
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ impl Editor {
         let bridge = bridge.build().expect("the bridge is built");
         let (here, there) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(there);
-        tokio::spawn(bridge.serve(input, output));
+        tokio::spawn(bridge.serve(input, output, std::future::pending()));
         let (input, output) = tokio::io::split(here);
         Self {
             lines: BufReader::new(input).lines(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::editor::{Editor, TOOL, reference, text};
+use crate::editor::{Editor, TOOL, everything, reference, text};
 
 #[tokio::test]
 async fn an_older_editor_lists_and_calls() {
@@ -15,6 +15,15 @@ async fn an_older_editor_lists_and_calls() {
     let result = editor.call("echo hello").await;
     assert!(text(&result).starts_with("hello\n"), "{result}");
     assert!(result.get("resultType").is_none(), "{result}");
+}
+
+#[tokio::test]
+async fn an_older_editor_gets_no_task() {
+    let (bridge, _) = reference();
+    let bridge = bridge.grace(Duration::ZERO);
+    let mut editor = Editor::start_older(bridge, everything()).await;
+    let result = editor.call("chunks 3 10").await;
+    assert_eq!(text(&result).lines().next(), Some("1 2 3 "), "{result}");
 }
 
 #[tokio::test]

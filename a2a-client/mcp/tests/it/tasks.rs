@@ -23,11 +23,7 @@ async fn a_long_call_becomes_a_task_that_ends() {
     let bridge = bridge.grace(Duration::from_millis(20));
     let mut editor = Editor::start(bridge, everything());
     let task = begin(&mut editor, "chunks 20 20").await;
-    let id = json!({"taskId": task["taskId"]});
-    let mut state = editor.request("tasks/get", id.clone()).await;
-    while state["result"]["status"] == "working" {
-        state = editor.request("tasks/get", id.clone()).await;
-    }
+    let state = settled(&mut editor, &task["taskId"]).await;
     let state = &state["result"];
     assert_eq!(state["status"], "completed", "{state}");
     assert_eq!(state["createdAt"], task["createdAt"]);
@@ -50,8 +46,8 @@ async fn a_task_is_canceled() {
     assert!(canceled.get("result").is_some(), "{canceled}");
 }
 
-#[tokio::test]
-async fn a_question_of_a_task_is_answered() {
+/// Starts an editor with an agent that asks when it is told, and returns the sender that tells it.
+async fn asking_late() -> (Editor, tokio::sync::watch::Sender<bool>, Value) {
     let (tell, told) = tokio::sync::watch::channel(false);
     let agent = move |turn: Turn| {
         let mut told = told.clone();
@@ -73,11 +69,39 @@ async fn a_question_of_a_task_is_answered() {
     let task = editor.request("tools/call", call).await;
     let id = task["result"]["taskId"].clone();
     assert!(id.is_string(), "{task}");
-    tell.send(true).unwrap();
-    let mut state = editor.request("tasks/get", json!({"taskId": id})).await;
-    while state["result"]["status"] == "working" {
-        state = editor.request("tasks/get", json!({"taskId": id})).await;
+    (editor, tell, id)
+}
+
+/// Returns the state of a task once the agent does nothing more.
+async fn settled(editor: &mut Editor, id: &Value) -> Value {
+    loop {
+        let state = editor.request("tasks/get", json!({"taskId": id})).await;
+        if state["result"]["status"] != "working" {
+            return state;
+        }
     }
+}
+
+#[tokio::test]
+async fn a_declined_question_ends_the_task() {
+    let (mut editor, tell, id) = asking_late().await;
+    tell.send(true).unwrap();
+    let state = settled(&mut editor, &id).await;
+    let requests = state["result"]["inputRequests"].as_object().unwrap();
+    let key = requests.keys().next().unwrap().as_str();
+    let responses = json!({key: {"action": "decline"}});
+    let update = json!({"taskId": id, "inputResponses": responses});
+    editor.request("tasks/update", update).await;
+    let state = settled(&mut editor, &id).await;
+    assert_eq!(state["result"]["status"], "completed", "{state}");
+    assert_eq!(state["result"]["result"]["isError"], true);
+}
+
+#[tokio::test]
+async fn a_question_of_a_task_is_answered() {
+    let (mut editor, tell, id) = asking_late().await;
+    tell.send(true).unwrap();
+    let state = settled(&mut editor, &id).await;
     assert_eq!(state["result"]["status"], "input_required", "{state}");
     let requests = state["result"]["inputRequests"].as_object().unwrap();
     let (key, request) = requests.iter().next().unwrap();

@@ -114,6 +114,31 @@ async fn an_agent_that_is_away_comes_back() {
 }
 
 #[tokio::test]
+async fn a_tool_keeps_its_agent_when_another_of_the_same_name_comes_late() {
+    let is_up = Arc::new(AtomicBool::new(false));
+    let late = client_of(Joker::card(), Echo);
+    let up = Arc::clone(&is_up);
+    let joker = client_of(Joker::card(), Joker);
+    let bridge = Bridge::builder()
+        .agent("late", move || {
+            std::future::ready(match up.load(Ordering::Relaxed) {
+                true => Ok(late.clone()),
+                false => Err("connection refused".into()),
+            })
+        })
+        .agent("joker", move || std::future::ready(Ok(joker.clone())));
+    let mut editor = Editor::start(bridge, everything());
+    let listed = editor.request("tools/list", json!({})).await;
+    assert_eq!(names(&listed), ["joker_joke"]);
+    is_up.store(true, Ordering::Relaxed);
+    let listed = editor.request("tools/list", json!({})).await;
+    assert_eq!(names(&listed), ["joker_2_joke", "joker_joke"]);
+    let called = json!({"name": "joker_joke", "arguments": {"message": "chickens"}});
+    let called = editor.request("tools/call", called).await;
+    assert!(text(&called["result"]).contains("chicken"), "{called}");
+}
+
+#[tokio::test]
 async fn no_agent_at_all_is_an_error() {
     let bridge = Bridge::builder().agent("http://a.example", || {
         std::future::ready(Err("connection refused".into()))
