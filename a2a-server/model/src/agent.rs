@@ -123,8 +123,9 @@ impl ModelAgent {
         self
     }
 
-    /// Sets the bytes of the conversation that are sent; 128 KiB by default. The oldest messages are left out first. The
-    /// system text, the message to answer and the tool calls of its turn are always sent, and are not counted.
+    /// Sets the bytes of the conversation that are sent; 128 KiB by default. The oldest messages are left out first, each
+    /// tool call with its result. The message to answer is always sent; the system text and the tool calls of the turn
+    /// are not counted.
     pub fn history_bytes(mut self, bytes: usize) -> Self {
         self.history_bytes = bytes;
         self
