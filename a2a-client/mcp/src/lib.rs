@@ -49,6 +49,7 @@ mod arguments;
 mod bridge;
 mod call;
 mod content;
+mod handler;
 mod question;
 mod serve;
 mod task;

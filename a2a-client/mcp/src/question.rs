@@ -4,11 +4,37 @@ use std::collections::BTreeMap;
 
 use a2a_types::extension::question::AnswerForm;
 use a2a_types::{Content, Message, Object, Part, Role, Task, TaskState};
+use rmcp::RoleServer;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
+use rmcp::service::RequestContext;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::tool;
+
+/// Elicitations that a client can show.
+#[derive(Clone, Copy)]
+pub(crate) struct Modes {
+    forms: bool,
+    pages: bool,
+}
+
+impl Modes {
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
+        let elicitation = context.client_capabilities().and_then(|it| it.elicitation);
+        match elicitation {
+            // Before modes had names, there were forms only.
+            Some(modes) => Self {
+                forms: modes.form.is_some() || modes.url.is_none(),
+                pages: modes.url.is_some(),
+            },
+            None => Self {
+                forms: false,
+                pages: false,
+            },
+        }
+    }
+}
 
 /// Question of a task that waits for its caller.
 pub(crate) struct Question {
@@ -96,15 +122,17 @@ impl Question {
     }
 
     /// Returns the parameters of an elicitation, if a client with these modes can answer it.
-    pub(crate) fn elicitation(&self, forms: bool, pages: bool) -> Option<ElicitRequestParams> {
+    pub(crate) fn elicitation(&self, modes: Modes) -> Option<ElicitRequestParams> {
         let message = self.text.clone();
         match &self.form {
-            Form::Fields(schema) if forms => Some(ElicitRequestParams::FormElicitationParams {
-                meta: None,
-                message,
-                requested_schema: (**schema).clone(),
-            }),
-            Form::Page(url) if pages => Some(ElicitRequestParams::UrlElicitationParams {
+            Form::Fields(schema) if modes.forms => {
+                Some(ElicitRequestParams::FormElicitationParams {
+                    meta: None,
+                    message,
+                    requested_schema: (**schema).clone(),
+                })
+            }
+            Form::Page(url) if modes.pages => Some(ElicitRequestParams::UrlElicitationParams {
                 meta: None,
                 message,
                 url: url.clone(),
@@ -216,6 +244,15 @@ fn page(message: &Message, text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    const FORMS: Modes = Modes {
+        forms: true,
+        pages: false,
+    };
+    const PAGES: Modes = Modes {
+        forms: false,
+        pages: true,
+    };
+
     fn waiting(state: TaskState, message: Message) -> Task {
         let mut task = Task::submitted("t".into(), "c".into());
         task.status.state = state;
@@ -227,7 +264,7 @@ mod tests {
     fn check(question: Message, content: Value, expected: Value) {
         let task = waiting(TaskState::InputRequired, question);
         let question = Question::of(&task).unwrap();
-        assert!(question.elicitation(true, false).is_some());
+        assert!(question.elicitation(FORMS).is_some());
         let response = json!({"action": "accept", "content": content});
         match answer(&task, question.kind(), response) {
             Ok(Answer::Message(message)) => {
@@ -271,7 +308,7 @@ mod tests {
         let message = Message::agent("Log in at https://login.example/a?b=c.");
         let question = Question::of(&waiting(TaskState::AuthRequired, message)).unwrap();
         assert!(matches!(&question.form, Form::Page(url) if url == "https://login.example/a?b=c"));
-        assert!(question.elicitation(true, false).is_none());
-        assert!(question.elicitation(false, true).is_some());
+        assert!(question.elicitation(FORMS).is_none());
+        assert!(question.elicitation(PAGES).is_some());
     }
 }

@@ -15,6 +15,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::bridge::Bridge;
+use crate::handler::Handler;
 
 /// A client that did not speak MCP.
 #[derive(Debug, thiserror::Error)]
@@ -37,8 +38,11 @@ impl Bridge {
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
         let bridge = Arc::new(self);
+        let handler = Handler {
+            bridge: Arc::clone(&bridge),
+        };
         let serving = async {
-            let serving = match ServiceExt::serve(Arc::clone(&bridge), (input, output)).await {
+            let serving = match ServiceExt::serve(handler, (input, output)).await {
                 Ok(serving) => serving,
                 // A client that says nothing.
                 Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -68,8 +72,10 @@ impl Bridge {
             .with_allowed_hosts(hosts)
             .enforce_origin_validation();
         let sessions = Arc::new(LocalSessionManager::default());
-        let served = Arc::clone(&bridge);
-        let service = StreamableHttpService::new(move || Ok(Arc::clone(&served)), sessions, config);
+        let handler = Handler {
+            bridge: Arc::clone(&bridge),
+        };
+        let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
         HttpService { service, bridge }
     }
 }
@@ -77,7 +83,7 @@ impl Bridge {
 /// Streamable HTTP of a [`Bridge`], as a service of hyper.
 #[derive(Clone)]
 pub struct HttpService {
-    service: StreamableHttpService<Arc<Bridge>, LocalSessionManager>,
+    service: StreamableHttpService<Handler, LocalSessionManager>,
     bridge: Arc<Bridge>,
 }
 

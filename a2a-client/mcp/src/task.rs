@@ -13,150 +13,143 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 
 use crate::agents::{Catalog, ConnectedAgent};
-use crate::bridge::{Bridge, Modes, TaskNote};
+use crate::bridge::{Bridge, TaskNote};
 use crate::call::{Outcome, Request, sentence};
 use crate::content;
-use crate::question::{Answer, Question, answer};
+use crate::question::{Answer, Modes, Question, answer};
 
-impl Bridge {
-    /// Returns the task of MCP for a task that goes on.
-    pub(crate) fn begin_task(&self, agent: &ConnectedAgent, task: &Task) -> rmcp::model::Task {
-        let handle = self.handle(agent, &task.id);
-        // The agent may have begun before its caller knew.
-        let now = Timestamp::now();
-        let begun = task.status.timestamp.map_or(now, |time| time.min(now));
-        self.note(&handle, |note| note.begun = Some(begun));
-        self.base(&handle, task)
-    }
+/// Returns the task of MCP for a task that goes on.
+pub(crate) fn begin(bridge: &Bridge, agent: &ConnectedAgent, task: &Task) -> rmcp::model::Task {
+    let handle = handle(bridge, agent, &task.id);
+    // The agent may have begun before its caller knew.
+    let now = Timestamp::now();
+    let begun = task.status.timestamp.map_or(now, |time| time.min(now));
+    note(bridge, &handle, |note| note.begun = Some(begun));
+    base(bridge, &handle, task)
+}
 
-    /// Changes what is remembered of a task.
-    fn note(&self, handle: &str, change: impl FnOnce(&mut TaskNote)) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        change(notes.get_or_insert_mut(handle.to_owned(), TaskNote::default));
-    }
+/// Changes what is remembered of a task.
+fn note(bridge: &Bridge, handle: &str, change: impl FnOnce(&mut TaskNote)) {
+    let mut notes = bridge.notes.lock().unwrap_or_else(PoisonError::into_inner);
+    change(notes.get_or_insert_mut(handle.to_owned(), TaskNote::default));
+}
 
-    /// Returns what is remembered of a task.
-    fn noted(&self, handle: &str) -> TaskNote {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.get(handle).cloned().unwrap_or_default()
-    }
+/// Returns what is remembered of a task.
+fn noted(bridge: &Bridge, handle: &str) -> TaskNote {
+    let mut notes = bridge.notes.lock().unwrap_or_else(PoisonError::into_inner);
+    notes.get(handle).cloned().unwrap_or_default()
+}
 
-    /// Returns the state of a task. While the agent works on it, waits a little for the end.
-    pub(crate) async fn task_state(
-        &self,
-        handle: &str,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
-        let (agent, id) = self.find(handle).await?;
-        let mut task = agent
-            .client
-            .get_task(id.clone(), None)
+/// Returns the state of a task. While the agent works on it, waits a little for the end.
+pub(crate) async fn state(
+    bridge: &Bridge,
+    handle: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<GetTaskResult, ErrorData> {
+    let (agent, id) = find(bridge, handle).await?;
+    let mut task = agent
+        .client
+        .get_task(id.clone(), None)
+        .await
+        .map_err(refusal)?;
+    if !task.status.state.is_settled() {
+        let request = Request::Watch { task: id };
+        task = match bridge
+            .calls
+            .follow(&agent.client, request, Some(MAX_WAIT), context)
             .await
-            .map_err(refusal)?;
-        if !task.status.state.is_settled() {
-            let request = Request::Watch { task: id };
-            task = match self
-                .calls
-                .follow(&agent.client, request, Some(MAX_WAIT), context)
-                .await
-            {
-                Outcome::Settled(task) | Outcome::Working(task) => *task,
-                // The agent may not let it be followed: the state is known all the same.
-                _ => task,
-            };
-        }
-        let declined = self.noted(handle).declined;
-        let payload = payload(&task, Modes::of(context), declined.as_deref());
-        let base = self.base(handle, &task);
-        Ok(GetTaskResult::new(DetailedTask::new(base, payload)))
-    }
-
-    /// Sends the answer to the question of a task. Answers to other questions are ignored.
-    pub(crate) async fn answer_task(
-        &self,
-        handle: &str,
-        mut responses: InputResponses,
-    ) -> Result<(), ErrorData> {
-        let (agent, id) = self.find(handle).await?;
-        let task = agent.client.get_task(id, Some(0)).await.map_err(refusal)?;
-        let Some(question) = Question::of(&task) else {
-            return Ok(());
+        {
+            Outcome::Settled(task) | Outcome::Working(task) => *task,
+            // The agent may not let it be followed: the state is known all the same.
+            _ => task,
         };
-        let Some(response) = responses.remove(&question.key) else {
-            return Ok(());
-        };
-        let answer = answer(&task, question.kind(), response).map_err(|problem| {
-            ErrorData::invalid_params(format!("inputResponses: {problem}"), None)
-        })?;
-        match answer {
-            Answer::Message(message) => {
-                let sending = agent.client.send(message).return_immediately();
-                sending.await.map_err(refusal)?;
-            }
-            Answer::Canceled => {
-                agent.client.cancel_task(task.id).await.map_err(refusal)?;
-            }
-            Answer::Declined => self.note(handle, |note| note.declined = Some(question.key)),
-            Answer::Visited => {}
-        }
-        Ok(())
     }
+    let declined = noted(bridge, handle).declined;
+    let payload = payload(&task, Modes::of(context), declined.as_deref());
+    let base = base(bridge, handle, &task);
+    Ok(GetTaskResult::new(DetailedTask::new(base, payload)))
+}
 
-    /// Cancels a task. One that has ended is left as it is.
-    pub(crate) async fn cancel(&self, handle: &str) -> Result<(), ErrorData> {
-        let (agent, id) = self.find(handle).await?;
-        match agent.client.cancel_task(id).await {
-            Ok(_) => Ok(()),
-            Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotCancelable => Ok(()),
-            Err(error) => Err(refusal(error)),
+/// Sends the answer to the question of a task. Answers to other questions are ignored.
+pub(crate) async fn answer_question(
+    bridge: &Bridge,
+    handle: &str,
+    mut responses: InputResponses,
+) -> Result<(), ErrorData> {
+    let (agent, id) = find(bridge, handle).await?;
+    let task = agent.client.get_task(id, Some(0)).await.map_err(refusal)?;
+    let Some(question) = Question::of(&task) else {
+        return Ok(());
+    };
+    let Some(response) = responses.remove(&question.key) else {
+        return Ok(());
+    };
+    let answer = answer(&task, question.kind(), response)
+        .map_err(|problem| ErrorData::invalid_params(format!("inputResponses: {problem}"), None))?;
+    match answer {
+        Answer::Message(message) => {
+            let sending = agent.client.send(message).return_immediately();
+            sending.await.map_err(refusal)?;
+        }
+        Answer::Canceled => {
+            agent.client.cancel_task(task.id).await.map_err(refusal)?;
+        }
+        Answer::Declined => note(bridge, handle, |note| note.declined = Some(question.key)),
+        Answer::Visited => {}
+    }
+    Ok(())
+}
+
+/// Cancels a task. One that has ended is left as it is.
+pub(crate) async fn cancel(bridge: &Bridge, handle: &str) -> Result<(), ErrorData> {
+    let (agent, id) = find(bridge, handle).await?;
+    match agent.client.cancel_task(id).await {
+        Ok(_) => Ok(()),
+        Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotCancelable => Ok(()),
+        Err(error) => Err(refusal(error)),
+    }
+}
+
+/// Returns the handle of a task: its id, and before it the name of its agent if there are several.
+fn handle(bridge: &Bridge, agent: &ConnectedAgent, id: &TaskId) -> String {
+    match bridge.agents.agents.len() {
+        1 => id.to_string(),
+        _ => format!("{}/{id}", agent.name),
+    }
+}
+
+async fn find(bridge: &Bridge, handle: &str) -> Result<(ConnectedAgent, TaskId), ErrorData> {
+    let mut catalog = Catalog::of(&bridge.agents).await;
+    let found = match bridge.agents.agents.len() {
+        1 => catalog.agents.pop().map(|agent| (agent, handle)),
+        _ => handle.split_once('/').and_then(|(name, id)| {
+            let agent = catalog
+                .agents
+                .into_iter()
+                .find(|agent| agent.name == name)?;
+            Some((agent, id))
+        }),
+    };
+    match found {
+        Some((agent, id)) => Ok((agent, id.into())),
+        None if catalog.missing.is_empty() => Err(unknown()),
+        None => {
+            let problem = format!("an agent cannot be reached: {}", catalog.missing.join("; "));
+            Err(ErrorData::internal_error(problem, None))
         }
     }
+}
 
-    /// Returns the handle of a task: its id, and before it the name of its agent if there are several.
-    fn handle(&self, agent: &ConnectedAgent, id: &TaskId) -> String {
-        match self.agents.agents.len() {
-            1 => id.to_string(),
-            _ => format!("{}/{id}", agent.name),
-        }
-    }
-
-    async fn find(&self, handle: &str) -> Result<(ConnectedAgent, TaskId), ErrorData> {
-        let mut catalog = Catalog::of(&self.agents).await;
-        let found = match self.agents.agents.len() {
-            1 => catalog.agents.pop().map(|agent| (agent, handle)),
-            _ => handle.split_once('/').and_then(|(name, id)| {
-                let agent = catalog
-                    .agents
-                    .into_iter()
-                    .find(|agent| agent.name == name)?;
-                Some((agent, id))
-            }),
-        };
-        match found {
-            Some((agent, id)) => Ok((agent, id.into())),
-            None if catalog.missing.is_empty() => Err(unknown()),
-            None => {
-                let problem = format!("an agent cannot be reached: {}", catalog.missing.join("; "));
-                Err(ErrorData::internal_error(problem, None))
-            }
-        }
-    }
-
-    /// Returns what all states of a task have.
-    fn base(&self, handle: &str, task: &Task) -> rmcp::model::Task {
-        let updated = task.status.timestamp.unwrap_or_else(Timestamp::now);
-        // The agent may have begun before its caller knew.
-        let begun = self
-            .noted(handle)
-            .begun
-            .map_or(updated, |begun| begun.min(updated));
-        let (begun, updated) = (begun.to_string(), updated.to_string());
-        let base = rmcp::model::Task::new(handle, TaskStatus::Working, begun, updated)
-            .with_poll_interval_ms(POLL_INTERVAL_MS);
-        match task.status.text() {
-            text if text.is_empty() => base,
-            text => base.with_status_message(text),
-        }
+/// Returns what all states of a task have.
+fn base(bridge: &Bridge, handle: &str, task: &Task) -> rmcp::model::Task {
+    let updated = task.status.timestamp.unwrap_or_else(Timestamp::now);
+    let begun = noted(bridge, handle).begun.unwrap_or(updated);
+    let (begun, updated) = (begun.to_string(), updated.to_string());
+    let base = rmcp::model::Task::new(handle, TaskStatus::Working, begun, updated)
+        .with_poll_interval_ms(POLL_INTERVAL_MS);
+    match task.status.text() {
+        text if text.is_empty() => base,
+        text => base.with_status_message(text),
     }
 }
 
@@ -172,7 +165,7 @@ fn payload(task: &Task, modes: Modes, declined: Option<&str>) -> TaskPayload {
         if declined == Some(&*question.key) {
             return completed(&content::of_declined(task));
         }
-        if let Some(elicitation) = question.elicitation(modes.forms, modes.pages) {
+        if let Some(elicitation) = question.elicitation(modes) {
             let request = InputRequest::Elicitation(ElicitRequest::new(elicitation));
             let input_requests = InputRequests::from([(question.key, request)]);
             return TaskPayload::InputRequired { input_requests };
