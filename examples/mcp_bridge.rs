@@ -1,9 +1,8 @@
 //! Agents as tools of an editor or assistant, by the Model Context Protocol.
 //!
 //! ```console
-//! $ cargo run --example conversation
-//! $ cargo build --example mcp_bridge
-//! $ claude mcp add notes -- target/debug/examples/mcp_bridge http://127.0.0.1:8080
+//! $ a2a serve joke &
+//! $ claude mcp add joker -- cargo run --example mcp_bridge -- http://127.0.0.1:8080
 //! ```
 //!
 //! The arguments are the URLs of the agents. `a2a mcp` does the same, with credentials and by HTTP, too.

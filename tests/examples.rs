@@ -487,7 +487,7 @@ async fn model_agent_streams_the_answer_of_a_service() {
 async fn model_with_tools_calls_a_tool_of_an_mcp_server() {
     let directory = directory();
     let (_first_agent, url) = start_agent("first_agent", directory.path());
-    const CALL: &str = r#"{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"notes_main","arguments":"{\"message\":\"milk\"}"}}]}"#;
+    const CALL: &str = r#"{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"notes_main","arguments":"{\"message\":\"TODO ada: buy milk\"}"}}]}"#;
     let base_url = chat_service(&[&[CALL], &[r#"{"content":"It is noted."}"#]]);
     let bridge = path_of("mcp_bridge");
     let bridge = bridge.to_str().expect("a path in UTF-8");
@@ -502,7 +502,10 @@ async fn model_with_tools_calls_a_tool_of_an_mcp_server() {
         .await
         .get_task(tasks[0].id.clone(), None)
         .await;
-    assert_eq!(task.expect("the task").history[0].text(), "milk");
+    assert_eq!(
+        task.expect("the task").history[0].text(),
+        "TODO ada: buy milk"
+    );
 }
 
 /// Makes the directory of the agent that deletes files, with two of them.

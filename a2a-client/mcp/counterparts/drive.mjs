@@ -165,14 +165,14 @@ const checks = [
     const data = await plain.call({ message: 'data' });
     assert.deepEqual([data.structuredContent, data.content[0].text], [{ answer: 42 }, '{"answer":42}']);
     const { mimeType, uri, text, blob } = (await plain.call({ message: 'file' })).content[0].resource;
-    assert.deepEqual([mimeType, uri, text ?? atob(blob)], ['text/plain', 'a2a:hello.txt', 'hello']);
+    assert.deepEqual([mimeType, uri, text ?? atob(blob)], ['text/plain', 'a2a:0/hello.txt', 'hello']);
     assert.equal((await plain.call({ message: 'link https://a.example/b' })).content[0].uri, 'https://a.example/b');
     const back = await plain.call({ message: 'parts', files: [{ bytes: 'AAE=', mime_type: 'image/png' }], data: { a: 1 } });
     says(back, /parts\n\{"a":1\}/);
     assert.equal(back.content.find(it => it.type === 'image')?.data, 'AAE=');
   }, 'reference'],
   ['failures and wrong calls', async ({ at, plain }) => {
-    for (const message of ['fail no paper', 'crash']) fails(await plain.call({ message }), /FAILED/);
+    for (const message of ['fail no paper', 'crash']) fails(await plain.call({ message }), /failed/);
     await assert.rejects(plain.call({ message: 'a' }, undefined, 'nobody'), /unknown tool `nobody`/);
     fails(await plain.call({ mesage: 'a' }), /mesage/);
     fails(await plain.call({}), /nothing to send/);

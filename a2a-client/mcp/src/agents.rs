@@ -100,6 +100,17 @@ impl Agents {
 }
 
 impl Catalog {
+    /// Lists the tools of the agents that are connected.
+    pub(crate) fn known(agents: &Agents) -> Self {
+        let mut catalog = Self::default();
+        for agent in &agents.agents {
+            if let Some(client) = agent.client.get() {
+                catalog.add(agents.named(agent, client.clone()));
+            }
+        }
+        catalog
+    }
+
     /// Connects the agents that are not, and lists the tools of all that are.
     pub(crate) async fn of(agents: &Agents) -> Self {
         let connecting = agents.agents.iter().map(async |agent| {
@@ -121,6 +132,11 @@ impl Catalog {
             }
         }
         catalog
+    }
+
+    /// Returns the tool with a name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.tool.name == name)
     }
 
     fn add(&mut self, agent: ConnectedAgent) {

@@ -86,9 +86,12 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let catalog = Catalog::of(&self.bridge.agents).await;
-        let named = |entry: &&Entry| entry.tool.name == request.name;
-        let Some(entry) = catalog.entries.iter().find(named) else {
+        // An agent that cannot be reached must not delay the calls of others.
+        let mut catalog = Catalog::known(&self.bridge.agents);
+        if catalog.find(&request.name).is_none() {
+            catalog = Catalog::of(&self.bridge.agents).await;
+        }
+        let Some(entry) = catalog.find(&request.name) else {
             return Err(unknown_tool(&request.name, &catalog));
         };
         let begin = match &request.request_state {

@@ -118,20 +118,22 @@ fn handle(bridge: &Bridge, agent: &ConnectedAgent, id: &TaskId) -> String {
     }
 }
 
+/// Returns the agent of a task, and the id that the task has there.
 async fn find(bridge: &Bridge, handle: &str) -> Result<(ConnectedAgent, TaskId), ErrorData> {
-    let mut catalog = Catalog::of(&bridge.agents).await;
-    let found = match bridge.agents.agents.len() {
-        1 => catalog.agents.pop().map(|agent| (agent, handle)),
-        _ => handle.split_once('/').and_then(|(name, id)| {
-            let agent = catalog
-                .agents
-                .into_iter()
-                .find(|agent| agent.name == name)?;
-            Some((agent, id))
-        }),
+    let agent_in = |catalog: &Catalog| match bridge.agents.agents.len() {
+        1 => Some((catalog.agents.first()?.clone(), handle.into())),
+        _ => {
+            let (name, id) = handle.split_once('/')?;
+            let mut agents = catalog.agents.iter();
+            Some((agents.find(|agent| agent.name == name)?.clone(), id.into()))
+        }
     };
-    match found {
-        Some((agent, id)) => Ok((agent, id.into())),
+    if let Some(found) = agent_in(&Catalog::known(&bridge.agents)) {
+        return Ok(found);
+    }
+    let catalog = Catalog::of(&bridge.agents).await;
+    match agent_in(&catalog) {
+        Some(found) => Ok(found),
         None if catalog.missing.is_empty() => Err(unknown()),
         None => {
             let problem = format!("an agent cannot be reached: {}", catalog.missing.join("; "));
