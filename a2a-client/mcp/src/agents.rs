@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use a2a_client::{Client, causes};
-use a2a_types::{AgentCard, AgentSkill, Object};
+use a2a_types::{AgentCard, AgentInterface, AgentSkill, Object, ProtocolVersion};
 use futures_util::future::{BoxFuture, join_all};
 use rmcp::model::Tool;
 use tokio::sync::OnceCell;
@@ -62,6 +62,14 @@ pub(crate) struct ConnectedAgent {
     pub(crate) name: String,
     pub(crate) client: Client,
     card: Arc<AgentCard>,
+}
+
+impl ConnectedAgent {
+    /// Returns whether the agent is called in 0.1.
+    pub(crate) fn is_of_0_1(&self) -> bool {
+        let first = self.card.supported_interfaces.first();
+        first.and_then(AgentInterface::protocol_version) == Some(ProtocolVersion::V0_1)
+    }
 }
 
 /// A tool, and the skill that it is.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_types::Task;
+use a2a_types::{Message, Task};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
     CreateTaskResult, ElicitRequest, ErrorData, GetTaskParams, GetTaskResult, Implementation,
@@ -330,7 +330,12 @@ impl State {
 
 impl Entry {
     /// Returns the request for a message, which names the skill in its metadata.
-    fn request(&self, mut message: a2a_types::Message) -> Request {
+    fn request(&self, mut message: Message) -> Request {
+        if self.agent.is_of_0_1() {
+            // The caller names the conversation.
+            let new = || uuid::Uuid::new_v4().to_string().into();
+            message.context_id.get_or_insert_with(new);
+        }
         if let Some(skill) = &self.skill {
             let metadata = message.metadata.get_or_insert_default();
             metadata.insert("skillId".to_owned(), skill.id.clone().into());
