@@ -78,11 +78,11 @@ test("run reports waivers out of date, and rejects if nothing was checked", asyn
   process.env.A2A_CONFORMANCE = suite;
   const { run, outcome } = await import("../index.js");
   const waivers = join(project, "waivers.yaml");
-  writeFileSync(waivers, "- {check: rpc.id-echoed, reason: TICKET-17, expires: 2999-12-31}\n- {check: card.json, reason: TICKET-18, expires: 2020-01-01}\n");
-  const found = await run({ exec: BROKEN, waivers, args: ["--run", "rpc.id-echoed", "--run", "card.json"] });
+  writeFileSync(waivers, "- {check: rpc.id-echoed, reason: TICKET-17, expires: 2999-12-31}\n- {check: card.no-secrets, reason: TICKET-18, expires: 2020-01-01}\n");
+  const found = await run({ exec: BROKEN, waivers, args: ["--run", "rpc.id-echoed", "--run", "card.no-secrets"] });
   const byId = Object.fromEntries(found.map((check) => [check.id, check]));
   assert.match(byId["rpc.id-echoed"].message, /^waived: .*TICKET-17/);
-  assert.equal(byId["waiver.card.json"].outcome, "failed");
+  assert.equal(byId["waiver.card.no-secrets"].outcome, "failed");
   await assert.rejects(run({ url: "http://127.0.0.1:1" }), /the suite checked nothing: .*cannot connect/);
   await assert.rejects(run({}), /one of url and exec/);
   process.env.A2A_CONFORMANCE = "/no/such/program";

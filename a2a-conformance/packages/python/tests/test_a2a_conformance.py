@@ -31,12 +31,12 @@ def test_broken_agent_fails_with_requirement_and_cause():
 def test_plugin_has_a_test_for_each_check(pytester, tmp_path):
     waivers = tmp_path / "waivers.yaml"
     waivers.write_text("- {check: rpc.id-echoed, reason: TICKET-17, expires: 2999-12-31}\n"
-                       "- {check: card.json, reason: TICKET-18, expires: 2020-01-01}\n")
+                       "- {check: card.no-secrets, reason: TICKET-18, expires: 2020-01-01}\n")
     options = f"--waivers {shlex.quote(str(waivers))} --run rpc.* --run card.*"
     result = pytester.runpytest_subprocess("-rsf", "--a2a-exec", BROKEN, "--a2a-args", options)
     result.stdout.fnmatch_lines(["*waived: *TICKET-17*"])
     result.stdout.fnmatch_lines(["*not-applicable: the card does not declare*"])
-    result.stdout.fnmatch_lines(["*the waiver of card.json is expired: TICKET-18*"])
+    result.stdout.fnmatch_lines(["*the waiver of card.no-secrets is expired: TICKET-18*"])
     result.stdout.fnmatch_lines(["FAILED a2a::rpc.invalid-request 1.0 JSONRPC*"])
     assert result.ret == 1
 
