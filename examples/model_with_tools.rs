@@ -1,8 +1,7 @@
 //! An agent over a language model, which may use the tools of an MCP server and a tool of its own.
 //!
 //! ```console
-//! $ cargo run --example model_with_tools -- http://127.0.0.1:11434/v1 llama3.2 127.0.0.1:8080 \
-//!       npx -y @modelcontextprotocol/server-filesystem docs
+//! $ cargo run --example model_with_tools -- http://127.0.0.1:11434/v1 llama3.2 127.0.0.1:8080 npx -y @modelcontextprotocol/server-filesystem .
 //! $ a2a chat http://127.0.0.1:8080
 //! ```
 //!

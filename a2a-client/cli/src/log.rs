@@ -1,6 +1,6 @@
 //! The log of `a2a serve`, on standard error.
 
-use std::io::{self, IsTerminal, Write, stderr};
+use std::io::{self, Write, stderr};
 
 use a2a_client::terminal::is_unsafe;
 use clap::{Args, ValueEnum};
@@ -35,26 +35,22 @@ enum LogFormat {
 }
 
 impl LogOptions {
-    /// Logs no more than the warnings of a library that tells a lot.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn quiet(mut self, library: &str) -> Self {
-        self.filter = self.filter.with_target(library, LevelFilter::WARN);
-        self
-    }
-
     /// Builds the layer that writes the log.
     pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
     {
+        // Colors would be escaped like the control characters of peers.
         let layer = fmt::layer()
             .with_writer(|| Escaping(stderr()))
-            .with_ansi(stderr().is_terminal());
+            .with_ansi(false);
         let layer = match self.log_format {
             LogFormat::Text => layer.boxed(),
             LogFormat::Json => layer.json().boxed(),
         };
-        layer.with_filter(self.filter.clone())
+        // It logs what is said.
+        let filter = self.filter.clone().with_target("rmcp", LevelFilter::WARN);
+        layer.with_filter(filter)
     }
 }
 

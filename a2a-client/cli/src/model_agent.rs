@@ -1,5 +1,7 @@
 //! An agent over a language model: `a2a serve model`.
 
+#[cfg(feature = "mcp")]
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -96,7 +98,11 @@ impl ModelOptions {
             .silence(self.silence);
         if let Some(file) = &self.system {
             let place = format!("--system {}", file.display());
-            agent = agent.system(std::fs::read_to_string(file).map_err(Failure::machine(place))?);
+            let text = std::fs::read_to_string(file);
+            let text = text.map_err(|error| {
+                Failure::usage(format!("{place}: {error}; expected a file of text"))
+            })?;
+            agent = agent.system(text);
         }
         if let Some(name) = &self.api_key_env {
             let key = std::env::var(name)
@@ -105,7 +111,11 @@ impl ModelOptions {
         }
         #[cfg(feature = "mcp")]
         for command in &self.mcp {
-            agent = agent.tools(tool_server(command)?);
+            let mut server = tool_server(command)?;
+            for name in secret_variables(self.api_key_env.as_deref()) {
+                server = server.without_variable(name);
+            }
+            agent = agent.tools(server);
         }
         let checked = agent.check();
         checked.map_err(|error| Failure::usage(error.to_string()))?;
@@ -121,6 +131,14 @@ impl ModelOptions {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the variables that programs with tools do not get: those of this program, and that of the API key.
+#[cfg(feature = "mcp")]
+fn secret_variables(api_key: Option<&str>) -> impl Iterator<Item = OsString> {
+    let own = std::env::vars_os().map(|(name, _)| name);
+    let own = own.filter(|name| name.to_string_lossy().starts_with("A2ACLI_"));
+    own.chain(api_key.map(OsString::from))
 }
 
 #[cfg(feature = "mcp")]

@@ -30,6 +30,7 @@ pub struct ToolServer {
     program: OsString,
     arguments: Vec<OsString>,
     timeout: Duration,
+    hidden: Vec<OsString>,
     running: Mutex<Option<RunningService<RoleClient, ()>>>,
 }
 
@@ -43,6 +44,7 @@ impl ToolServer {
             program: program.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
             timeout: DEFAULT_TIMEOUT,
+            hidden: Vec::new(),
             running: Mutex::new(None),
         }
     }
@@ -50,6 +52,12 @@ impl ToolServer {
     /// Sets the limit on the time of a tool. Default: 60 s.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
+        self
+    }
+
+    /// Hides a variable of the environment from the program, such as that of an API key.
+    pub fn without_variable(mut self, name: impl Into<OsString>) -> Self {
+        self.hidden.push(name.into());
         self
     }
 
@@ -65,6 +73,9 @@ impl ToolServer {
         let program = self.program.to_string_lossy();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
+        for name in &self.hidden {
+            command.env_remove(name);
+        }
         let process = TokioChildProcess::new(command).map_err(|error| {
             ToolError::new(format!("the tools of {program} cannot be started")).with_source(error)
         })?;
@@ -76,7 +87,7 @@ impl ToolServer {
         let server = match tokio::time::timeout(START_TIMEOUT, starting).await {
             Ok(Ok(server)) => server,
             Ok(Err(error)) => {
-                let problem = format!("{program} does not speak MCP");
+                let problem = format!("{program} ended before it spoke MCP; see its output");
                 return Err(ToolError::new(problem).with_source(error));
             }
             Err(_) => {

@@ -7,6 +7,7 @@ use http::Uri;
 use serde_json::Value;
 
 use super::problem::{Problems, of};
+use crate::lint::is_host_and_port;
 
 pub(super) fn apply(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
     let interfaces = interfaces(card, protocol_version);
@@ -176,11 +177,6 @@ impl Interface<'_> {
             }
         }
     }
-}
-
-fn is_host_and_port(url: &str) -> bool {
-    let authority = url.parse::<http::uri::Authority>();
-    authority.is_ok_and(|it| it.port_u16().is_some() && !it.as_str().contains('@'))
 }
 
 const BINDINGS: [&str; 3] = ["JSONRPC", "GRPC", "HTTP+JSON"];

@@ -81,8 +81,18 @@ pub(super) fn filled(value: &Value, _: &Members) -> Vec<(String, String)> {
     }
 }
 
-pub(super) fn absolute(value: &Value, _: &Members) -> Vec<(String, String)> {
+/// Returns whether a URL is a host and a port, as that of gRPC is.
+pub(crate) fn is_host_and_port(url: &str) -> bool {
+    let authority = url.parse::<http::uri::Authority>();
+    authority.is_ok_and(|it| it.port_u16().is_some() && !it.as_str().contains('@'))
+}
+
+pub(super) fn absolute(value: &Value, members: &Members) -> Vec<(String, String)> {
     text_of(value, |text| {
+        let is_grpc = members.get("protocolBinding") == Some(&"GRPC".into());
+        if is_grpc && is_host_and_port(text) {
+            return None;
+        }
         let uri = text.parse::<Uri>().ok();
         let is_absolute = uri.is_some_and(|uri| uri.scheme().is_some() && uri.host().is_some());
         (!is_absolute).then(|| "expected an absolute URL".to_owned())

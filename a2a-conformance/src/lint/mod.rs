@@ -31,7 +31,7 @@ use a2a_types::reading::{Mode, Violation};
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use self::checks::is_utc;
+pub(crate) use self::checks::{is_host_and_port, is_utc};
 use self::departures::accepted_departures;
 use self::detect::{as_kind, detect};
 pub use self::kind::DocumentKind;

@@ -66,12 +66,13 @@ pub(crate) struct Options {
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure> {
     let stop = interrupt::stop();
-    let logging = tracing_subscriber::registry().with(options.log.quiet("rmcp").layer());
+    let logging = tracing_subscriber::registry().with(options.log.layer());
     logging.try_init().map_err(Failure::machine("--log"))?;
     let mut bridge = Bridge::builder().grace(options.grace);
     if let Some(file) = &options.state_key_file {
         let place = format!("--state-key-file {}", file.display());
-        let key = std::fs::read(file).map_err(Failure::machine(&*place))?;
+        let key = std::fs::read(file);
+        let key = key.map_err(|error| Failure::usage(format!("{place}: {error}")))?;
         bridge = bridge.state_key(key);
     }
     for (place, agent) in agents(options.agents, options.agent)? {
@@ -79,7 +80,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
     }
     let bridge = bridge
         .build()
-        .map_err(Failure::machine("--state-key-file"))?;
+        .map_err(|error| Failure::usage(format!("--state-key-file: {error}")))?;
     let Some(address) = options.http else {
         let served = bridge.serve_stdio(stop).await;
         return served.map_err(Failure::machine("standard input"));
@@ -131,13 +132,14 @@ async fn connect(agent: AgentArgs) -> Result<Client, BoxError> {
 fn agents(words: Vec<String>, common: AgentArgs) -> Result<Vec<(String, AgentArgs)>, Failure> {
     let is_file = |word: &&String| Path::new(word).extension().is_some_and(|it| it == "env");
     let named = words.iter().filter(|word| !is_file(word)).count();
-    if named > 1 && common.has_credentials() {
+    if (named > 1 || words.len() > named) && common.has_credentials() {
         return Err(Failure::usage(
-            "the credentials are for one agent, and several are named: expected a file of settings for each, like travel.env with the lines A2ACLI_AGENT_CARD=… and A2ACLI_BEARER=…",
+            "the credentials of options and variables are for one agent that is named by its URL: expected those of other agents in a file of settings for each, like travel.env with the lines A2ACLI_AGENT_CARD=… and A2ACLI_BEARER=…",
         ));
     }
     if words.is_empty() {
         let agent = common.any_version();
+        agent.named_origin()?;
         return Ok(vec![(agent.as_option(), agent)]);
     }
     let agents = words.into_iter().map(|word| {
@@ -145,6 +147,16 @@ fn agents(words: Vec<String>, common: AgentArgs) -> Result<Vec<(String, AgentArg
             true => AgentArgs::of_file(Path::new(&word))?,
             false => common.clone().or(Some(word.clone())),
         };
+        // A mistake of the user is told at the start: only what may come later is tried again.
+        agent.named_origin()?;
+        if word
+            .split(['/', '?'])
+            .nth(2)
+            .is_some_and(|it| it.contains('@'))
+        {
+            let problem = "a URL with a password: expected it in --basic, or in a file of settings";
+            return Err(Failure::usage(problem));
+        }
         Ok((word, agent.any_version()))
     });
     agents.collect()

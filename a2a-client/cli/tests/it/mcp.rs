@@ -123,11 +123,9 @@ fn wrong_arguments_are_explained() {
         "--bearer",
         "t",
     ];
-    check(
-        &two,
-        2,
-        &["the credentials are for one agent", "travel.env"],
-    );
+    check(&two, 2, &["are for one agent", "travel.env"]);
+    check(&["mcp"], 2, &["no agent"]);
+    check(&["mcp", "http://ann:secret@a.example"], 2, &["--basic"]);
     let open = ["mcp", "http://a.example", "--http", "0.0.0.0:0"];
     check(&open, 2, &["--open", "others than this machine"]);
     check(&["mcp", "nowhere.env"], 2, &["nowhere.env"]);
@@ -154,7 +152,10 @@ async fn a_tool_server_is_started_again() {
     );
     let silent = ToolServer::new("true", [""; 0]);
     let error = silent.list().await.unwrap_err();
-    assert!(error.to_string().contains("does not speak MCP"), "{error}");
+    assert!(
+        error.to_string().contains("ended before it spoke MCP"),
+        "{error}"
+    );
 }
 
 #[test]

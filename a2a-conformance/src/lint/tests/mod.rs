@@ -167,3 +167,20 @@ fn of_task(member: &str, value: Value) -> Value {
     task[member] = value;
     task
 }
+
+#[test]
+fn the_place_of_grpc_is_a_host_and_a_port() {
+    let card = |place: &str| {
+        let card = a2a_types::AgentCard::new("Joker", "Tells jokes").at("http://127.0.0.1:8080/");
+        let mut card = json!(card);
+        let grpc = json!({"url": place, "protocolBinding": "GRPC", "protocolVersion": "1.0"});
+        card["supportedInterfaces"]
+            .as_array_mut()
+            .unwrap()
+            .push(grpc);
+        lint(&card.to_string(), &Context::default()).remove(0)
+    };
+    let found = card("127.0.0.1:8080");
+    assert_eq!(found.verdict, StrictVerdict::Accept, "{found:#?}");
+    assert_eq!(card("somewhere").verdict, StrictVerdict::RejectByRule);
+}
