@@ -141,7 +141,7 @@ fn options_of_a_model_are_checked() {
     );
     check_refused(&with_model(&["--max-output", "much"]), &["--max-output"]);
     let no_file = [&["serve"], &*with_model(&["--system", "/nonexistent"])].concat();
-    check(&no_file, 1, &["--system /nonexistent", "No such file"]);
+    check(&no_file, 2, &["--system /nonexistent", "No such file"]);
     let url = "https://ada:s3cret@127.0.0.1/v1";
     let with_password = ["serve", "model", "--model", "tiny", "--base-url", url];
     let output = check(&with_password, 2, &["base URL has credentials"]);

@@ -195,3 +195,28 @@ fn an_address_for_others_needs_credentials_or_consent() {
     let agent = Agent::begin(&["joke", "--address", "0.0.0.0:0", "--open"]);
     check(&["card", "get", &agent.url], 0, &["Name: Joker"]);
 }
+
+/// With a pipe in its place, nothing asks whether standard error is a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_starts_in_a_terminal() {
+    let serve = format!(
+        "exec '{}' serve joke --address 127.0.0.1:0",
+        env!("CARGO_BIN_EXE_a2a")
+    );
+    let mut terminal = std::process::Command::new("script")
+        .args(["--quiet", "--return", "--command", &serve, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program `script` of util-linux");
+    let screen = terminal.stdout.take().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(screen)).map_while(Result::ok);
+    let url = lines.find(|line| line.contains("http://127.0.0.1:"));
+    // Ctrl-C.
+    let _ = std::io::Write::write_all(&mut terminal.stdin.take().unwrap(), b"\x03");
+    let rest: Vec<_> = lines.collect();
+    let _ = terminal.wait();
+    assert!(url.is_some(), "{rest:?}");
+}
