@@ -1,4 +1,4 @@
-//! An agent that asks a human before a dangerous step: it deletes files, and only those that were approved.
+//! An agent that asks a human before a dangerous step: it deletes files, and only the approved ones.
 //!
 //! ```console
 //! $ mkdir files && touch files/a.tmp files/b.tmp files/c.txt

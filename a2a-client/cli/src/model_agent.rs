@@ -133,7 +133,7 @@ impl ModelOptions {
     }
 }
 
-/// Returns the variables that programs with tools do not get: those of this program, and that of the API key.
+/// Returns the environment variables that tool programs do not inherit: the settings of `a2a`, and the API key.
 #[cfg(feature = "mcp")]
 fn secret_variables(api_key: Option<&str>) -> impl Iterator<Item = OsString> {
     let own = std::env::vars_os().map(|(name, _)| name);

@@ -66,7 +66,7 @@ async function using(at, agents, options, run) {
   try { return await run(it); } finally { await it.close(); }
 }
 
-// Gives a client the session of tasks: its requests and results are not those that the client knows.
+// Opens a session of the tasks extension, whose requests and results the client itself does not know.
 function session({ client, transport, info, capabilities }, onInputRequest) {
   const waiting = new Map();
   const rest = transport.onmessage;

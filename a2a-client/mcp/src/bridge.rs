@@ -20,11 +20,11 @@ pub struct Bridge {
     pub(crate) calls: Calls,
     pub(crate) grace: Duration,
     pub(crate) states: RequestStateCodec,
-    /// What the agents do not know of the latest tasks of MCP, by their handles.
+    /// Notes on the latest tasks of MCP, by their handles.
     pub(crate) notes: Mutex<LruCache<String, TaskNote>>,
 }
 
-/// What an agent does not know of a task of MCP.
+/// Facts about a task of MCP that its agent does not store.
 #[derive(Clone, Default)]
 pub(crate) struct TaskNote {
     /// Time at which it was begun.

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-/// What the agent is asked for.
+/// Request to the agent.
 pub(crate) enum Request {
     Send(Box<Message>),
     /// To go on with a task, after the question with this key has been answered elsewhere.

@@ -28,7 +28,7 @@ pub(crate) fn of_task(task: &Task, notice: Option<&str>) -> CallToolResult {
         .iter()
         .flat_map(|message| &message.parts);
     match state {
-        // What the status says of a success is part of the answer, but not in place of it.
+        // The artifacts are the answer. Without any, it is the message of the status, below.
         TaskState::Completed if !parts.blocks.is_empty() => {}
         TaskState::Completed => {
             status.for_each(|part| parts.add(part));

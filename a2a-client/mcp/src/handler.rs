@@ -76,7 +76,7 @@ impl ServerHandler for Handler {
             .collect();
         let mut listed = ListToolsResult::with_all_items(tools);
         listed.ttl_ms = Some(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-        // What an agent shows may depend on the credentials of this bridge.
+        // The card may depend on the credentials of this bridge.
         listed.cache_scope = Some(CacheScope::Private);
         Ok(listed)
     }

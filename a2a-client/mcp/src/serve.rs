@@ -61,8 +61,8 @@ impl Bridge {
         served
     }
 
-    /// Returns the service for streamable HTTP. It answers requests for these hosts, like `127.0.0.1`, and refuses those of
-    /// pages in browsers.
+    /// Returns the service for streamable HTTP. It answers requests for these hosts, like `127.0.0.1`, and refuses requests
+    /// from pages in browsers.
     pub fn into_http_service(
         self,
         hosts: impl IntoIterator<Item = impl Into<String>>,

@@ -106,7 +106,7 @@ function describe(check, rules, target) {
   ].filter(Boolean).join("\n");
 }
 
-/** Returns a command that sends the request of the first difference again; nothing if it is no text. */
+/** Returns a command that sends the request of the first difference again; nothing if it is not text. */
 function curl({ evidence = [], mismatches = [] }) {
   const index = mismatches.map((mismatch) => mismatch.evidence).find((index) => index != null) ?? 0;
   const { start = "", headers = [], body = "", leftOut } = evidence[index]?.request ?? {};

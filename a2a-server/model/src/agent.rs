@@ -22,7 +22,7 @@ use crate::service::Service;
 use crate::toolbox::Toolbox;
 use crate::tools::Tools;
 
-/// An agent whose answers are those of a language model.
+/// An agent that answers with a language model.
 ///
 /// Each turn sends the conversation so far, and streams the answer into one artifact. The caller gets a failure in a
 /// sentence, and in a word in the message's metadata, under `modelError`: [`ModelError::name`]. The details go to the
@@ -53,7 +53,7 @@ pub struct ModelAgent {
 impl ModelAgent {
     /// Creates an agent over the model of this name, of the service at this URL, such as `http://127.0.0.1:11434/v1`.
     ///
-    /// Proxies are those of the environment: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`.
+    /// Proxies are read from the environment: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         let mut timeouts = Timeouts::default();
         // A timeout of this agent's own is shorter.
@@ -367,7 +367,7 @@ impl Agent for ModelAgent {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         let error = tokio::select! {
             biased;
-            // What was being received is dropped, which closes the connection.
+            // Dropping the response closes the connection.
             () = turn.canceled() => return Ok(()),
             answered = self.answer(&turn) => match answered {
                 Ok(()) => return Ok(()),
@@ -408,7 +408,7 @@ struct Response {
     calls: Vec<Call>,
     usage: Option<TokenUsage>,
     has_output: bool,
-    /// Whether the last event had output.
+    /// `true` if the last event had output.
     is_useful: bool,
     is_finished: bool,
     /// The reason why the service ended the answer early.

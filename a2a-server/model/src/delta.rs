@@ -29,12 +29,12 @@ pub(crate) enum Delta {
 /// A piece of a tool call.
 #[derive(Default)]
 pub(crate) struct CallDelta {
-    /// Place of the call among those of the response, if the service counts them.
+    /// Index of the call in the response, if the service counts calls.
     pub(crate) index: Option<u64>,
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) arguments: String,
-    /// Whether the arguments are the whole ones, in place of earlier pieces.
+    /// `true` if the arguments are whole, and replace earlier pieces.
     pub(crate) is_whole: bool,
 }
 

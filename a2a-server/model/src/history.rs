@@ -12,7 +12,7 @@ use crate::tools::ToolOutput;
 pub(crate) struct Media {
     pub(crate) images: bool,
     pub(crate) files: bool,
-    /// Whether the API takes the URL of a file, in place of its bytes.
+    /// `true` if the API takes the URL of a file, in place of its bytes.
     pub(crate) file_urls: bool,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Output<'t> {
     responses: usize,
     bytes: usize,
     limit: usize,
-    /// Whether text of an earlier response precedes the next one.
+    /// `true` if text of an earlier response precedes the next one.
     is_after_text: bool,
 }
 

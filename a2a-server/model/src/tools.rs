@@ -31,7 +31,7 @@ pub trait Tools: Send + Sync + 'static {
 pub struct Tool {
     /// The name by which the model calls it: letters, digits, `_` and `-`, at most 64 of them, in most services.
     pub name: String,
-    /// What it does, and when to use it.
+    /// Purpose of the tool, and when to use it.
     pub description: String,
     /// JSON Schema of its arguments, which are an object.
     pub parameters: Value,
@@ -54,7 +54,7 @@ impl Tool {
 pub struct ToolOutput {
     /// The result: plain text, or JSON as text.
     pub text: String,
-    /// Whether the tool has run and failed. The text has the reason.
+    /// `true` if the tool has run and failed. The text has the reason.
     pub is_error: bool,
 }
 

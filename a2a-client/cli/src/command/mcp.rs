@@ -134,7 +134,7 @@ fn agents(words: Vec<String>, common: AgentArgs) -> Result<Vec<(String, AgentArg
     let named = words.iter().filter(|word| !is_file(word)).count();
     if (named > 1 || words.len() > named) && common.has_credentials() {
         return Err(Failure::usage(
-            "the credentials of options and variables are for one agent that is named by its URL: expected those of other agents in a file of settings for each, like travel.env with the lines A2ACLI_AGENT_CARD=… and A2ACLI_BEARER=…",
+            "the credentials of options and variables are for one agent that is named by its URL: expected a file of settings for each other agent, like travel.env with the lines A2ACLI_AGENT_CARD=… and A2ACLI_BEARER=…",
         ));
     }
     if words.is_empty() {

@@ -41,7 +41,7 @@ async fn a_task_is_canceled() {
     assert!(canceled.get("result").is_some(), "{canceled}");
     let state = editor.request("tasks/get", id.clone()).await;
     assert_eq!(state["result"]["status"], "cancelled", "{state}");
-    // Once more is no error.
+    // A second cancellation succeeds, too.
     let canceled = editor.request("tasks/cancel", id).await;
     assert!(canceled.get("result").is_some(), "{canceled}");
 }

@@ -136,7 +136,7 @@ def describe(check, rules, target):
 
 
 def curl(check):
-    """Returns a command that sends the request of the first difference again; none if it is no text."""
+    """Returns a command that sends the request of the first difference again; none if it is not text."""
     evidence = check.get("evidence", [])
     index = next((m["evidence"] for m in check.get("mismatches", []) if m.get("evidence") is not None), 0)
     request = evidence[index]["request"] if index < len(evidence) else {}
