@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the suite in a job of GitHub Actions. The inputs of action.yml come as variables A2A_….
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
 
 fail() {
     echo "::error title=A2A conformance::$1"
@@ -13,35 +14,13 @@ suite() {
         command -v "$A2A_BINARY" || fail "cannot run the suite: no $A2A_BINARY"
         return
     fi
-    [[ ${A2A_VERSION:-} ]] || fail "cannot run the suite: one of version and binary is required"
-    local target
-    case "$(uname -sm)" in
-        "Linux x86_64") target=x86_64-unknown-linux-gnu ;;
-        "Linux aarch64") target=aarch64-unknown-linux-gnu ;;
-        "Darwin arm64") target=aarch64-apple-darwin ;;
-        *) fail "cannot download the suite: there is no release for $(uname -sm)" ;;
-    esac
-    local place=${A2A_RELEASES:-https://github.com/a2a-rust/a2a/releases/download}/$A2A_VERSION
-    local archive=a2a-$A2A_VERSION-$target.tar.gz directory
+    # Without the input: the tag by which the action was named.
+    [[ ${A2A_VERSION:-} == v* ]] || fail "cannot run the suite: one of version and binary is required, or a tag of this action"
+    local directory problem options=(--version "$A2A_VERSION" --only a2a-conformance)
     directory=$(mktemp -d "${RUNNER_TEMP:-/tmp}/a2a-XXXXXX")
-    download "$place/$archive" "$directory/$archive"
-    local expected=${A2A_SHA256:-} found
-    if [[ ! $expected ]]; then
-        download "$place/$archive.sha256" "$directory/sha256"
-        expected=$(cut -d ' ' -f 1 "$directory/sha256")
-    fi
-    found=$(digest "$directory/$archive")
-    [[ $found == "$expected" ]] || fail "cannot trust $archive: expected SHA-256 $expected, found $found"
-    tar -xzf "$directory/$archive" -C "$directory" a2a-conformance || fail "cannot unpack $archive"
+    [[ ${A2A_SHA256:-} ]] && options+=(--sha256 "$A2A_SHA256")
+    problem=$("$here/packages/install.sh" --to "$directory" "${options[@]}" 2>&1) || fail "${problem##*error: }"
     echo "$directory/a2a-conformance"
-}
-
-download() {
-    curl --fail --silent --show-error --location --retry 3 --output "$2" "$1" >&2 || fail "cannot download $1"
-}
-
-digest() {
-    if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
 }
 
 # Prints an annotation for each failed check at MUST and each waiver that is out of date. A check that has the cause of

@@ -49,14 +49,18 @@ check "a binary that is not there" 4 A2A_BINARY=/no/such/program A2A_URL=http://
 contains log "::error title=A2A conformance::cannot run the suite: no /no/such/program"
 check "neither version nor binary" 4 A2A_URL=http://127.0.0.1:1
 contains log "one of version and binary is required"
+check "an action at a branch" 4 A2A_VERSION=main A2A_URL=http://127.0.0.1:1
 
 # A release of this machine, from a directory.
-target=$(uname -m)-unknown-linux-gnu
-[[ $(uname -s) == Darwin ]] && target=aarch64-apple-darwin
+case "$(uname -sm)" in
+    "Linux x86_64") target=x86_64-unknown-linux-musl ;;
+    "Linux aarch64") target=aarch64-unknown-linux-musl ;;
+    "Darwin arm64") target=aarch64-apple-darwin ;;
+esac
 archive=a2a-v0-$target.tar.gz
-mkdir -p releases/v0 bin
-ln -s "$A2A_CONFORMANCE" bin/a2a-conformance
-tar -czhf "releases/v0/$archive" -C bin a2a-conformance
+mkdir -p releases/v0 "a2a-v0-$target"
+cp "$A2A_CONFORMANCE" "a2a-v0-$target/a2a-conformance"
+tar -czf "releases/v0/$archive" "a2a-v0-$target"
 (cd releases/v0 && { sha256sum "$archive" || shasum -a 256 "$archive"; } > "$archive.sha256")
 release=(A2A_VERSION=v0 "A2A_RELEASES=file://$place/releases" "RUNNER_TEMP=$place" "A2A_EXEC=$broken")
 check "a release" 1 "${release[@]}" A2A_ARGUMENTS=$'--run\nrpc.id-echoed'

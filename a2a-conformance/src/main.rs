@@ -2,10 +2,13 @@
 
 mod cli;
 
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::cli::print::{ended, refused};
 use crate::cli::{explain, lint, list, replay, verify_card};
 
 /// Shows whether agents and clients keep the A2A protocol, in each of its versions.
@@ -55,6 +58,17 @@ enum Command {
     Diff(cli::diff::Diff),
     /// Check whether a card is valid and, with --jwks, signed with a trusted key.
     VerifyCard(verify_card::Args),
+    /// Print a completion script for a shell.
+    Completion {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands.
+    Man {
+        /// Directory for the pages, like `~/.local/share/man/man1`.
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
 }
 
 #[tokio::main]
@@ -69,5 +83,20 @@ async fn main() -> ExitCode {
         Command::Report(report) => report.run(),
         Command::Diff(diff) => diff.run(),
         Command::VerifyCard(args) => verify_card::run(&args).await,
+        Command::Completion { shell } => {
+            let mut script = Vec::new();
+            let mut command = Arguments::command();
+            clap_complete::generate(shell, &mut command, "a2a-conformance", &mut script);
+            ended(&std::io::stdout().write_all(&script), 0)
+        }
+        Command::Man { directory } => match write_manual(&directory) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => refused(&format!("{}: {error}", directory.display())),
+        },
     }
+}
+
+fn write_manual(directory: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    clap_mangen::generate_to(Arguments::command(), directory)
 }

@@ -7,6 +7,7 @@ mod experiment;
 mod package;
 mod pictures;
 mod protobuf;
+mod release;
 mod schema;
 mod workspace;
 
@@ -41,6 +42,8 @@ enum Task {
     Pictures,
     /// Write the tables and descriptors of gRPC's messages, from their `.proto` files.
     Protobuf,
+    /// Make the files of a release: archives, wheels, npm packages, lists of dependencies, installers.
+    Release(release::Options),
     #[command(flatten)]
     Experiment(experiment::Experiment),
 }
@@ -60,6 +63,7 @@ Examples:
   cargo xtask schema                                    after a wire type changed
   cargo xtask schema --compare DIR                      do we say what the official schemas in DIR say?
   cargo xtask api                                       after the public API changed
+  cargo xtask release --dry-run                         all files of a release that this machine can make
   cargo xtask pictures                                  after the inspector's page changed
   cargo xtask crash --rounds 20                         does a killed server lose anything?
   cargo xtask hostile readers                           what do readers cost that do not read?
@@ -80,6 +84,7 @@ fn main() -> ExitCode {
         Task::Book => book::book(),
         Task::Pictures => pictures::pictures(),
         Task::Protobuf => protobuf::protobuf(),
+        Task::Release(options) => release::release(options),
         Task::Experiment(experiment) => return experiment::run(experiment),
     };
     match outcome {

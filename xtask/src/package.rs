@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::workspace::{self, Failure};
+use crate::workspace::{self, Failure, at, run};
 
 /// Packs every crate that is released, and builds from the packages alone, in a directory without this workspace: an
 /// agent without a C compiler, the programs of the README, the two command lines as `cargo install` does, and each
@@ -187,16 +187,4 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let directory = path.parent().unwrap_or(path);
     fs::create_dir_all(directory).map_err(|error| at(directory, error))?;
     fs::write(path, text).map_err(|error| at(path, error))
-}
-
-fn at(path: &Path, error: std::io::Error) -> Failure {
-    format!("{}: {error}", path.display())
-}
-
-fn run(command: &mut Command) -> Result<(), Failure> {
-    let status = command.status().map_err(|error| error.to_string())?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(format!("{command:?}: {status}")),
-    }
 }

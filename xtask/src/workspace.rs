@@ -25,3 +25,18 @@ pub(crate) fn cargo() -> Command {
     cargo.current_dir(root());
     cargo
 }
+
+/// Describes an error at a path.
+pub(crate) fn at(path: &Path, error: std::io::Error) -> Failure {
+    format!("{}: {error}", path.display())
+}
+
+/// Runs a command. Errors: it cannot be run, or fails.
+pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command.status();
+    let status = status.map_err(|error| format!("{command:?}: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?}: {status}")),
+    }
+}

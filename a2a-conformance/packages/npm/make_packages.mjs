@@ -1,40 +1,50 @@
-// Writes the package `a2a-conformance`, and the package of each platform with a program that was built before:
-// node make_packages.mjs OUTPUT x86_64-unknown-linux-gnu=a2a-conformance …
+// Writes the packages of the programs, and one for each platform with a program that was built before:
+// node make_packages.mjs OUTPUT x86_64-unknown-linux-gnu=DIRECTORY …
 
 import { chmod, copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-const TARGETS = {
-  "x86_64-unknown-linux-gnu": { os: "linux", cpu: "x64", libc: "glibc" },
-  "aarch64-unknown-linux-gnu": { os: "linux", cpu: "arm64", libc: "glibc" },
-  "aarch64-apple-darwin": { os: "darwin", cpu: "arm64" },
-};
 const LICENSES = ["LICENSE-APACHE", "LICENSE-MIT"];
+const PROJECTS = [
+  { folder: ".", program: "a2a-conformance", files: ["README.md", "bin", "index.js", "index.d.ts"] },
+  { folder: "cli", program: "a2a", files: ["README.md", "bin"] },
+];
 const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 const workspace = join(here, "../../..");
+const targets = JSON.parse(await readFile(join(here, "../targets.json"), "utf8"));
 
-const [output, ...programs] = process.argv.slice(2);
+const [output, ...pairs] = process.argv.slice(2);
 if (!output) throw new Error("cannot write the packages: no directory is given");
 const [, version] = (await readFile(join(workspace, "Cargo.toml"), "utf8")).match(/\[workspace\.package\][^[]*?\nversion = "([^"]+)"/);
-const about = JSON.parse(await readFile(join(here, "package.json"), "utf8"));
-const nameOf = ({ os, cpu }) => `@${about.name}/${os}-${cpu}`;
+const built = pairs.map((pair) => {
+  const [target, directory] = pair.split("=");
+  const known = targets.find((row) => row.target === target);
+  if (!known || !directory) throw new Error(`cannot write a package: ${pair} is not TARGET=DIRECTORY, with one of ${targets.map((row) => row.target)}`);
+  // A program that links glibc, which is not published, is for Linux like the static one.
+  const { npm } = known.npm ? known : targets.find((row) => row.target === target.replace("-gnu", "-musl"));
+  return { target, directory, npm };
+});
 
-// All platforms, given here or not: they are published from several machines.
-const optionalDependencies = Object.fromEntries(Object.values(TARGETS).map((platform) => [nameOf(platform), version]));
-const main = await write({ ...about, version, optionalDependencies });
-for (const file of ["README.md", "bin", "index.js", "index.d.ts", "program.js"]) {
-  await cp(join(here, file), join(main, file), { recursive: true });
-}
-for (const pair of programs) {
-  const [target, path] = pair.split("=");
-  const platform = TARGETS[target];
-  if (!platform || !path) throw new Error(`cannot write a package: ${pair} is not TARGET=PATH, with one of ${Object.keys(TARGETS)}`);
-  const { license, repository } = about;
-  const lists = Object.fromEntries(Object.entries(platform).map(([key, value]) => [key, [value]]));
-  const description = `The program of ${about.name} for ${target}`;
-  const folder = await write({ name: nameOf(platform), version, description, license, repository, ...lists });
-  await copyFile(path, join(folder, "a2a-conformance"));
-  await chmod(join(folder, "a2a-conformance"), 0o755);
+for (const { folder, program, files } of PROJECTS) {
+  const about = JSON.parse(await readFile(join(here, folder, "package.json"), "utf8"));
+  const nameOf = ({ os, cpu }) => `@${about.name}/${os}-${cpu}`;
+  // All platforms, given here or not: they are published from several machines.
+  const platforms = targets.flatMap(({ npm }) => npm ?? []);
+  const optionalDependencies = Object.fromEntries(platforms.map((platform) => [nameOf(platform), version]));
+  const main = await write({ ...about, version, optionalDependencies });
+  for (const file of files) await cp(join(here, folder, file), join(main, file), { recursive: true });
+  await copyFile(join(here, "program.js"), join(main, "program.js"));
+  for (const { target, directory, npm } of built) {
+    const file = npm.os === "win32" ? `${program}.exe` : program;
+    if (!existsSync(join(directory, file))) continue;
+    const { license, repository } = about;
+    const lists = Object.fromEntries(Object.entries(npm).map(([key, value]) => [key, [value]]));
+    const description = `The program of ${about.name} for ${target}`;
+    const platform = await write({ name: nameOf(npm), version, description, license, repository, ...lists });
+    await copyFile(join(directory, file), join(platform, file));
+    await chmod(join(platform, file), 0o755);
+  }
 }
 
 async function write(manifest) {

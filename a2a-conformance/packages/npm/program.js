@@ -1,14 +1,37 @@
-// Path of the program: A2A_CONFORMANCE, or the binary in the package of this platform.
+// The program of this platform: the path in a variable, or the binary in the package of the platform.
 
+import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
+import { constants } from "node:os";
 
-const NAME = `@a2a-conformance/${process.platform}-${process.arch}`;
+const SUFFIX = process.platform === "win32" ? ".exe" : "";
 
-export function program() {
-  if (process.env.A2A_CONFORMANCE) return process.env.A2A_CONFORMANCE;
+/** Returns its path. */
+export function program(name = "a2a-conformance", owner = name) {
+  const variable = name.toUpperCase().replace("-", "_");
+  if (process.env[variable]) return process.env[variable];
+  const platform = `@${owner}/${process.platform}-${process.arch}`;
   try {
-    return createRequire(import.meta.url).resolve(`${NAME}/a2a-conformance`);
+    return createRequire(import.meta.url).resolve(`${platform}/${name}${SUFFIX}`);
   } catch {
-    throw new Error(`cannot run the suite: ${NAME} is not installed: install it, or name the program in A2A_CONFORMANCE`);
+    throw new Error(`cannot run ${name}: ${platform} is not installed: install it, or name the program in ${variable}`);
   }
+}
+
+/** Runs it with the arguments of this process, and ends as it does, or with `failure` if it cannot be run. */
+export function launch(failure, name, owner) {
+  const fail = (error) => {
+    console.error(`error: ${error.message}`);
+    process.exit(failure);
+  };
+  let child;
+  try {
+    child = spawn(program(name, owner), process.argv.slice(2), { stdio: "inherit" });
+  } catch (error) {
+    fail(error);
+  }
+  // A terminal sends Ctrl-C to both: the program decides how it ends, and a second SIGINT does no harm.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => fail(new Error(`cannot run ${name}: ${error.message}`)));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }

@@ -3,6 +3,7 @@
 import argparse
 import base64
 import hashlib
+import json
 import re
 import stat
 import tomllib
@@ -11,11 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WORKSPACE = HERE.parents[2]
-TARGETS = {
-    "x86_64-unknown-linux-gnu": "manylinux_{glibc}_x86_64",
-    "aarch64-unknown-linux-gnu": "manylinux_{glibc}_aarch64",
-    "aarch64-apple-darwin": "macosx_11_0_arm64",
-}
+TARGETS = {row["target"]: row for row in json.loads((HERE.parent / "targets.json").read_text(encoding="utf-8"))}
 PROGRAM = stat.S_IFREG | 0o755
 TEXT = stat.S_IFREG | 0o644
 
@@ -34,7 +31,7 @@ def make_wheel(project, binary, target, output):
     about = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     version = python_version(tomllib.loads((WORKSPACE / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"])
     program = binary.read_bytes()
-    tag = f"py3-none-{TARGETS[target].format(glibc=glibc(program))}"
+    tag = f"py3-none-{TARGETS[target].get('wheel') or linux_tag(target, program)}"
     stem = f"{about['name'].replace('-', '_')}-{version}"
     info = f"{stem}.dist-info"
 
@@ -76,10 +73,10 @@ def python_version(version):
     return re.sub(r"-(alpha|beta|rc)\.(\d+)$", lambda match: {"alpha": "a", "beta": "b", "rc": "rc"}[match[1]] + match[2], version)
 
 
-def glibc(program):
-    """Returns the newest version of glibc that a program of Linux needs, like `2_34`."""
+def linux_tag(target, program):
+    """Returns the tag of a program that links glibc, like `manylinux_2_34_x86_64`."""
     found = [int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)\0", program)]
-    return f"2_{max([17, *found])}"
+    return f"manylinux_2_{max([17, *found])}_{target.split('-')[0]}"
 
 
 def digest(content):

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { after, test } from "node:test";
 
 const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
@@ -18,7 +18,7 @@ after(() => rmSync(project, { recursive: true }));
 const { A2A_CONFORMANCE, NODE_TEST_CONTEXT, ...env } = process.env;
 const options = { cwd: project, env, encoding: "utf8" };
 const packages = join(project, "packages");
-execFileSync(process.execPath, [join(here, "../make_packages.mjs"), packages, `${TARGET[`${process.platform}-${process.arch}`]}=${suite}`], options);
+execFileSync(process.execPath, [join(here, "../make_packages.mjs"), packages, `${TARGET[`${process.platform}-${process.arch}`]}=${dirname(suite)}`], options);
 const folders = readdirSync(packages).map((name) => `./packages/${name}`);
 execFileSync("npm", ["pack", "--silent", ...folders], options);
 writeFileSync(join(project, "package.json"), '{ "private": true }');
@@ -32,6 +32,11 @@ test("launcher runs the program of the platform and passes on its exit code", ()
   const version = spawnSync(launcher, ["--version"], options);
   assert.match(version.stdout, /^a2a-conformance \d/);
   assert.equal(spawnSync(launcher, ["agent", "http://127.0.0.1:1"], options).status, 3);
+});
+
+test("the command a2a runs the program of its own package", () => {
+  const version = spawnSync(join(project, "node_modules/.bin/a2a"), ["--version"], { ...options, env: { ...env, A2A: "" } });
+  assert.match(version.stdout, /^a2a \d/);
 });
 
 test("launcher passes on a signal", async () => {
@@ -48,7 +53,7 @@ test("launcher passes on a signal", async () => {
 test("launcher without a program is an error", () => {
   const done = spawnSync(launcher, [], { ...options, env: { ...env, A2A_CONFORMANCE: "/no/such/program" } });
   assert.equal(done.status, 4);
-  assert.match(done.stderr, /^error: cannot run the suite: .*ENOENT/);
+  assert.match(done.stderr, /^error: cannot run a2a-conformance: .*ENOENT/);
 });
 
 test("example of node:test passes for the reference agent", () => {

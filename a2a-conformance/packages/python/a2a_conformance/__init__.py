@@ -74,8 +74,8 @@ def verify(url=None, **options):
 
 def program():
     """Returns the path of the program: `A2A_CONFORMANCE`, that of this package, or the first on PATH."""
-    own = Path(sysconfig.get_path("scripts"), "a2a-conformance")
-    found = os.environ.get("A2A_CONFORMANCE") or (str(own) if own.exists() else shutil.which("a2a-conformance"))
+    name = "a2a-conformance"
+    found = os.environ.get("A2A_CONFORMANCE") or shutil.which(name, path=sysconfig.get_path("scripts")) or shutil.which(name)
     if found:
         return found
     raise SuiteError(f"cannot run the suite: no {own}, and no a2a-conformance on PATH: install it, or name it in A2A_CONFORMANCE")

@@ -49,7 +49,12 @@ pub enum TlsConfigError {
     NoKey,
     /// They do not fit.
     #[error("the certificates cannot be used: {0}")]
-    Unusable(rustls::Error),
+    Unusable(#[from] rustls::Error),
+    /// This system has no certificate authorities, and none was added.
+    #[error(
+        "no certificate authority is known: install the system's package ca-certificates, or name a PEM file in SSL_CERT_FILE"
+    )]
+    NoAuthorities,
 }
 
 impl Tls {
@@ -118,8 +123,7 @@ impl Tls {
         // All instances without settings share one configuration.
         static PLAIN: OnceLock<Result<Arc<ClientConfig>, TlsConfigError>> = OnceLock::new();
         let made = if is_plain { &PLAIN } else { &*self.made };
-        made.get_or_init(|| self.settings.make().map_err(TlsConfigError::Unusable))
-            .clone()
+        made.get_or_init(|| self.settings.make()).clone()
     }
 }
 
@@ -152,15 +156,19 @@ impl fmt::Debug for Http1Tls {
 }
 
 impl Settings {
-    fn make(&self) -> Result<Arc<ClientConfig>, rustls::Error> {
+    fn make(&self) -> Result<Arc<ClientConfig>, TlsConfigError> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let roots = self.roots.iter().cloned();
         let verifier: Arc<dyn ServerCertVerifier> = match self.accepts_any {
             true => Arc::new(AnyCertificate(provider.signature_verification_algorithms)),
-            false => Arc::new(Verifier::new_with_extra_roots(
-                roots,
-                Arc::clone(&provider),
-            )?),
+            false => {
+                let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider));
+                Arc::new(verifier.map_err(|error| match error {
+                    rustls::Error::General(_) => TlsConfigError::NoAuthorities,
+                    // One that was added cannot be read.
+                    error => TlsConfigError::Unusable(error),
+                })?)
+            }
         };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?

@@ -1,0 +1,204 @@
+//! `cargo xtask release`: the files of a release.
+
+mod archive;
+mod installers;
+mod target;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::{Args, Subcommand};
+
+use self::target::{Target, packages, targets};
+use crate::workspace::{self, Failure, at, run};
+
+/// Options of `cargo xtask release`.
+#[derive(Args)]
+#[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
+pub(crate) struct Options {
+    /// Make what this machine can make, publish nothing, and say what only the workflow makes.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(subcommand)]
+    step: Option<Step>,
+    /// Directory of the files; `target/release-files` by default.
+    #[arg(short, long, global = true, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Steps of the workflow.
+#[derive(Subcommand)]
+enum Step {
+    /// Build the programs of a target: archive, wheels, npm packages.
+    Programs {
+        /// Triple of the target, from `a2a-conformance/packages/targets.json`.
+        #[arg(long)]
+        target: String,
+    },
+    /// From the archives of all targets: the installer and the manifests of package managers. The lists of
+    /// dependencies, too.
+    Installers,
+}
+
+/// Writes the files of a release, or of one step of it.
+pub(crate) fn release(options: Options) -> Result<(), Failure> {
+    let output = options.output;
+    let output = output.unwrap_or_else(|| workspace::target().join("release-files"));
+    fs::create_dir_all(&output).map_err(|error| at(&output, error))?;
+    let output = fs::canonicalize(&output).map_err(|error| at(&output, error))?;
+    match options.step {
+        Some(Step::Programs { target }) => {
+            let target = Target::find(&target)?;
+            programs(&target, target.wheel.is_some(), &output)
+        }
+        Some(Step::Installers) => {
+            dependencies(&output)?;
+            installers::write(&output, &[])
+        }
+        None => dry_run(&output),
+    }
+}
+
+/// Builds the programs of a target, and writes what is made of them. `is_packed`: the packages of pip and npm, too.
+fn programs(target: &Target, is_packed: bool, output: &Path) -> Result<(), Failure> {
+    let built = build(target)?;
+    archive::write(target, &built, output)?;
+    if !is_packed {
+        return Ok(());
+    }
+    let python = packages().join("python");
+    for (project, program) in [(".", "a2a-conformance"), ("cli", "a2a")] {
+        let mut wheel = Command::new("python3");
+        wheel.arg(python.join("make_wheel.py"));
+        wheel.arg(python.join(project)).arg("--binary");
+        wheel.arg(built.join(target.file_name(program)));
+        wheel.args(["--target", &target.target, "--output"]);
+        run(wheel.arg(output))?;
+    }
+    let folders = workspace::target().join("npm-packages");
+    if folders.exists() {
+        fs::remove_dir_all(&folders).map_err(|error| at(&folders, error))?;
+    }
+    let mut npm = Command::new("node");
+    npm.arg(packages().join("npm/make_packages.mjs"));
+    npm.arg(&folders);
+    run(npm.arg(format!("{}={}", target.target, built.display())))?;
+    for entry in fs::read_dir(&folders).map_err(|error| at(&folders, error))? {
+        let folder = entry.map_err(|error| at(&folders, error))?.path();
+        let mut pack = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
+        pack.args(["pack", "--silent"]);
+        pack.arg(folder).arg("--pack-destination");
+        run(pack.arg(output))?;
+    }
+    Ok(())
+}
+
+/// Builds the programs of a target, and returns their directory. The paths of this machine are replaced, so that the
+/// same commit has the same programs in every directory.
+fn build(target: &Target) -> Result<PathBuf, Failure> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let home = home.ok_or("cannot build the programs: there is no home directory")?;
+    let target_directory = workspace::target();
+    let places = [
+        (workspace::root(), "/a2a"),
+        (target_directory.as_path(), "/target"),
+        (home.as_path(), "/cargo"),
+    ];
+    let flags = |flag: &str| {
+        let flags = places.map(|(from, to)| format!("{flag}={}={to}", from.display()));
+        flags.to_vec()
+    };
+    let mut rust_flags = flags("--remap-path-prefix");
+    // Added by the caller, like `-C target-feature=+crt-static`.
+    let added = std::env::var("RUSTFLAGS").unwrap_or_default();
+    rust_flags.extend(added.split_whitespace().map(str::to_owned));
+    let mut cargo = workspace::cargo();
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", rust_flags.join("\u{1f}"));
+    if !target.is_windows() {
+        cargo.env("CFLAGS", flags("-ffile-prefix-map").join(" "));
+    }
+    cargo.env("CARGO_INCREMENTAL", "0");
+    cargo.args(["build", "--locked", "--profile=dist", "--target"]);
+    cargo.arg(&target.target).arg("--target-dir");
+    cargo.arg(&target_directory);
+    run(cargo.args(["-p", "agent2agent-cli", "-p", "agent2agent-conformance"]))?;
+    Ok(target_directory.join(&target.target).join("dist"))
+}
+
+fn dry_run(output: &Path) -> Result<(), Failure> {
+    let (here, elsewhere): (Vec<_>, Vec<_>) = targets()?
+        .into_iter()
+        .partition(|target| target.obstacle().is_none());
+    // Without a target of the packages, they are made of the first one that is here.
+    let packed = here.iter().position(|target| target.wheel.is_some());
+    for (index, target) in here.iter().enumerate() {
+        programs(target, index == packed.unwrap_or(0), output)?;
+    }
+    dependencies(output)?;
+    installers::write(output, &elsewhere)?;
+    let mut publish = workspace::cargo();
+    publish.args(["publish", "--workspace", "--dry-run", "--no-verify"]);
+    run(publish.args(["--locked", "--allow-dirty"]))?;
+
+    println!("\nMade here, in {}:", output.display());
+    for (name, length) in listing(output)? {
+        println!("  {:>6.1} MB  {name}", length as f64 / 1e6);
+    }
+    println!("\nOnly the workflow does this (.github/workflows/release.yml):");
+    for target in elsewhere {
+        let obstacle = target.obstacle().unwrap_or_default();
+        println!("  programs for {} ({obstacle})", target.target);
+    }
+    for step in REMAINING {
+        println!("  {step}");
+    }
+    Ok(())
+}
+
+const REMAINING: [&str; 5] = [
+    "provenance of each file, signed by the identity of the workflow",
+    "the container for x86-64 and ARM",
+    "the draft of the release, with these files",
+    "crates.io, PyPI, npm: after the draft was approved",
+    "Homebrew, Scoop, winget: by a request to each of their repositories, with these manifests",
+];
+
+/// Writes the list of dependencies (SBOM) of each program.
+fn dependencies(output: &Path) -> Result<(), Failure> {
+    for (package, program) in [
+        ("agent2agent-cli", "a2a"),
+        ("agent2agent-conformance", "a2a-conformance"),
+    ] {
+        let mut sbom = workspace::cargo();
+        sbom.args([
+            "sbom",
+            "--output-format=cyclone_dx_json_1_6",
+            "--cargo-package",
+        ]);
+        let listed = sbom.arg(package).output();
+        let listed = listed.map_err(|error| format!("{sbom:?}: {error}"))?;
+        if !listed.status.success() {
+            let problem = String::from_utf8_lossy(&listed.stderr);
+            return Err(format!(
+                "cannot list the dependencies of {program}: {problem}install the tool with `cargo install --locked cargo-sbom`"
+            ));
+        }
+        let path = output.join(format!("{program}.cdx.json"));
+        fs::write(&path, listed.stdout).map_err(|error| at(&path, error))?;
+    }
+    Ok(())
+}
+
+fn listing(directory: &Path) -> Result<Vec<(String, u64)>, Failure> {
+    let failed = |error| at(directory, error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        files.push((name, entry.metadata().map_err(failed)?.len()));
+    }
+    files.sort();
+    Ok(files)
+}
