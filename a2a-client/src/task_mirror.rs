@@ -1,7 +1,9 @@
 //! Mirror of a task, built from its events.
 
 use a2a_types::size::{size_of_event, size_of_task};
-use a2a_types::{ArtifactIndex, Event, IllegalEvent, Message, Role, Task, TaskState, TaskStatus};
+use a2a_types::{
+    ArtifactIndex, ContextId, Event, IllegalEvent, Message, Role, Task, TaskState, TaskStatus,
+};
 
 use crate::task_diff::diff;
 
@@ -17,6 +19,8 @@ pub(crate) struct TaskMirror {
     mem_size: usize,
     /// Places of the task's artifacts.
     index: ArtifactIndex,
+    /// Context that the caller named. Events of 0.1 name none.
+    context: Option<ContextId>,
 }
 
 /// Answer to whether a snapshot contains an event.
@@ -35,6 +39,11 @@ impl TaskMirror {
             is_complete: true,
             ..Self::default()
         }
+    }
+
+    /// Sets the context of a task whose events name none.
+    pub(crate) fn in_context(self, context: Option<ContextId>) -> Self {
+        Self { context, ..self }
     }
 
     pub(crate) fn task(&self) -> Option<&Task> {
@@ -124,6 +133,7 @@ impl TaskMirror {
         };
         let task = self.task.get_or_insert_with(|| Task {
             id: id.clone(),
+            context_id: self.context.clone(),
             ..Task::default()
         });
         if let Event::StatusUpdate(update) = event

@@ -43,11 +43,12 @@ pub(crate) fn check() -> Result<(), Failure> {
 }
 
 /// The libraries that are released for programs to depend on.
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "agent2agent",
     "agent2agent-auth",
     "agent2agent-client",
     "agent2agent-jsonrpc",
+    "agent2agent-mcp",
     "agent2agent-model",
     "agent2agent-postgres",
     "agent2agent-server",

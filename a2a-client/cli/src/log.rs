@@ -48,9 +48,16 @@ impl LogOptions {
             LogFormat::Text => layer.boxed(),
             LogFormat::Json => layer.json().boxed(),
         };
-        // It logs what is said.
-        let filter = self.filter.clone().with_target("rmcp", LevelFilter::WARN);
-        layer.with_filter(filter)
+        layer.with_filter(without_content(self.filter.clone()))
+    }
+}
+
+/// Leaves out what `rmcp` logs of the messages that it passes on, unless its level was given.
+fn without_content(filter: Targets) -> Targets {
+    let level = filter.default_level().unwrap_or(LevelFilter::OFF);
+    match filter.iter().any(|(target, _)| target.starts_with("rmcp")) {
+        true => filter,
+        false => filter.with_target("rmcp", level.min(LevelFilter::WARN)),
     }
 }
 
@@ -85,5 +92,23 @@ fn filter(text: &str) -> Result<Targets, String> {
             "`{part}` is not a log level: expected error, warn, info, debug, trace, off or MODULE=LEVEL"
         )),
         None => text.parse::<Targets>().map_err(|error| error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn rmcp_logs_at_most_warnings_unless_its_level_is_given() {
+        let enabled = |text: &str, level: Level| {
+            without_content(filter(text).unwrap()).would_enable("rmcp::service", &level)
+        };
+        assert!(enabled("trace", Level::WARN) && !enabled("trace", Level::INFO));
+        assert!(!enabled("error", Level::WARN) && enabled("error", Level::ERROR));
+        assert!(!enabled("off", Level::ERROR));
+        assert!(enabled("info,rmcp=debug", Level::DEBUG));
     }
 }

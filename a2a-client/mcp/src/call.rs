@@ -136,8 +136,14 @@ async fn follow(
                 progress.tell(&event.text()).await;
             }
             Some(Err(error)) => {
-                let task = events.task().cloned();
+                let mut task = events.task().cloned();
                 turn.events = None;
+                // Some agents tell of the end of a task by nothing but the error.
+                if let (Error::Agent(_), Some(task)) = (&error, &mut task)
+                    && let Ok(found) = turn.client.get_task(task.id.clone(), None).await
+                {
+                    *task = found;
+                }
                 return Outcome::Failed(sentence(&error), task.map(Box::new));
             }
             None => {

@@ -331,8 +331,8 @@ impl State {
 impl Entry {
     /// Returns the request for a message, which names the skill in its metadata.
     fn request(&self, mut message: Message) -> Request {
-        if self.agent.is_of_0_1() {
-            // The caller names the conversation.
+        if self.agent.is_of_0_1() && message.task_id.is_none() {
+            // The caller names the conversation; a task has one already.
             let new = || uuid::Uuid::new_v4().to_string().into();
             message.context_id.get_or_insert_with(new);
         }

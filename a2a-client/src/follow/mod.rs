@@ -141,6 +141,8 @@ impl Follower {
             Some(_) => TaskMirror::default(),
             None => TaskMirror::from_the_beginning(),
         };
+        let message = subject.message.as_ref().map(|request| &request.message);
+        let mirror = mirror.in_context(message.and_then(|message| message.context_id.clone()));
         let mut follower = Self::new(transport, subject, mirror);
         follower.polls = !streams;
         let purpose = match streams {

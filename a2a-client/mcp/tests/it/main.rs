@@ -3,6 +3,7 @@
 mod calls;
 mod editor;
 mod http;
+mod older_agents;
 mod older_clients;
 mod questions;
 mod tasks;
