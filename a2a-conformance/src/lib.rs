@@ -15,7 +15,8 @@
 //!   (`docs/behaviour-contract.md`), so that all of it can be seen.
 //! - [`client`] tests a client: the suite is the agent, and sends the client instructions
 //!   (`docs/reference/client-protocol.md`).
-//! - [`report`] writes pages, JUnit, Markdown and badges of a [`record::Run`]; waivers list known failures.
+//! - [`report`] writes pages, JUnit, Markdown and badges of a [`record::Run`], and an index of several; waivers list known
+//!   failures.
 //! - [`requirement`], [`check`], [`explanation`]: requirements, their checks, and explanations.
 //! - [`card`] and [`lint`] validate documents, [`documents`] and [`recorded`] replay them, [`mutants`] names the bugs
 //!   that the checks must catch.

@@ -28,6 +28,7 @@ Examples:
   a2a-conformance lint card.json events.txt         whether documents are valid
   a2a-conformance diff old/report.json new/report.json
   a2a-conformance report report.json --report html  other reports of an old run
+  a2a-conformance index runs/* -o public/           one page for several runs
   a2a-conformance replay --only 001                 the documented examples, at both ends of ours
 
 Each command has examples of its own: a2a-conformance agent --help.
@@ -56,6 +57,7 @@ enum Command {
     Lint(lint::Args),
     Report(cli::report::Report),
     Diff(cli::diff::Diff),
+    Index(cli::index::Index),
     /// Check whether a card is valid and, with --jwks, signed with a trusted key.
     VerifyCard(verify_card::Args),
     /// Print a completion script for a shell.
@@ -82,6 +84,7 @@ async fn main() -> ExitCode {
         Command::Lint(args) => lint::run(&args),
         Command::Report(report) => report.run(),
         Command::Diff(diff) => diff.run(),
+        Command::Index(index) => index.run(),
         Command::VerifyCard(args) => verify_card::run(&args).await,
         Command::Completion { shell } => {
             let mut script = Vec::new();

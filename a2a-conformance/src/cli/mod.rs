@@ -6,6 +6,7 @@ mod credentials;
 pub(crate) mod diff;
 mod document;
 pub(crate) mod explain;
+pub(crate) mod index;
 pub(crate) mod interruption;
 pub(crate) mod lint;
 pub(crate) mod list;

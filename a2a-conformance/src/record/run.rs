@@ -341,6 +341,28 @@ pub struct Column {
     pub binding: Option<String>,
 }
 
+impl Column {
+    /// Returns its place among others, as a key to sort by: the newest version first, no version last.
+    pub(crate) fn rank(&self) -> impl Ord + use<> {
+        let version = self.protocol_version.as_deref();
+        let known = version.and_then(ProtocolVersion::from_version);
+        let age = ProtocolVersion::ALL
+            .iter()
+            .position(|version| Some(*version) == known);
+        let bindings = ["JSONRPC", "HTTP+JSON", "GRPC"];
+        let place = |name: &String| bindings.iter().position(|known| known == name);
+        let binding = self
+            .binding
+            .as_ref()
+            .map(|name| place(name).unwrap_or(bindings.len()));
+        (
+            version.is_none(),
+            Reverse(age),
+            binding.unwrap_or(usize::MAX),
+        )
+    }
+}
+
 impl fmt::Display for Column {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.protocol_version, &self.binding) {
@@ -395,28 +417,17 @@ impl Run {
                 columns.push(column);
             }
         }
-        let age = |column: &Column| {
-            let protocol_version =
-                ProtocolVersion::from_version(column.protocol_version.as_deref()?);
-            ProtocolVersion::ALL
-                .iter()
-                .position(|known| Some(*known) == protocol_version)
-        };
-        columns.sort_by_key(|column| {
-            let binding = ["JSONRPC", "HTTP+JSON", "GRPC"];
-            let rank = |name: &String| binding.iter().position(|known| *known == name);
-            let unknown = binding.len();
-            let binding = column
-                .binding
-                .as_ref()
-                .map(|name| rank(name).unwrap_or(unknown));
-            (
-                column.protocol_version.is_none(),
-                Reverse(age(column)),
-                binding.unwrap_or(usize::MAX),
-            )
-        });
+        columns.sort_by_key(Column::rank);
         columns
+    }
+
+    /// Returns the [columns](Self::columns) in which a check counts.
+    pub fn scored_columns(&self) -> Vec<Column> {
+        let is_scored = |column: &Column| {
+            let mut checks = self.within(column);
+            checks.any(|result| result.verdict.is_scored())
+        };
+        self.columns().into_iter().filter(is_scored).collect()
     }
 
     /// Returns the checks of a column.

@@ -143,9 +143,7 @@ const RULES: usize = 3;
 const MISMATCHES: usize = 4;
 
 fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
-    let is_scored = |column: &Column| run.within(column).any(|result| result.verdict.is_scored());
-    let mut columns = run.columns();
-    columns.retain(is_scored);
+    let columns = run.scored_columns();
     let name = |column: &Column| line(&column.to_string()).into_owned();
     let width = columns
         .iter()

@@ -63,8 +63,12 @@ pub fn prepare(directory: &Path) -> Result<(), Error> {
 
 /// Writes a run into a directory, in one form: atomically.
 pub fn write(run: &Run, form: Form, directory: &Path) -> Result<PathBuf, Error> {
-    let path = directory.join(form.file());
-    let text = form.text(run)?;
+    write_file(directory, form.file(), &form.text(run)?)
+}
+
+/// Writes a file into a directory, atomically: its readers see the old text or the new one.
+pub(super) fn write_file(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
+    let path = directory.join(name);
     let write = || {
         fs::create_dir_all(directory)?;
         let mut file = NamedTempFile::new_in(directory)?;

@@ -3,7 +3,7 @@
 use super::curl::curl;
 use super::verdict::conclusion;
 use crate::record::visible::{head, line, visible};
-use crate::record::{CheckResult, Column, Run, Score, Verdict};
+use crate::record::{CheckResult, Run, Score, Verdict};
 use crate::requirement::Level;
 
 /// Returns the run as GitHub's Markdown, short enough for `$GITHUB_STEP_SUMMARY`.
@@ -85,8 +85,7 @@ fn table(run: &Run) -> String {
     let mut text = String::from(
         "| | MUST | SHOULD | not applicable | untestable |\n| --- | ---: | ---: | ---: | ---: |\n",
     );
-    let is_scored = |column: &Column| run.within(column).any(|result| result.verdict.is_scored());
-    for column in run.columns().into_iter().filter(is_scored) {
+    for column in run.scored_columns() {
         let score = |level| {
             let score: Score = run
                 .within(&column)

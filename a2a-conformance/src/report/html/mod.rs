@@ -1,21 +1,26 @@
 //! `report.html`: one self-contained page for people.
 
 mod exchange;
+mod facts;
+mod index;
 mod position;
 mod row;
+mod score_card;
 
 use askama::Template;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use self::row::{Area, areas, duration};
+use self::facts::facts;
+pub(super) use self::index::index_page;
+use self::row::{Area, areas};
+use self::score_card::{ScoreCard, ScoreState};
 use super::Error;
-use super::verdict::{broken, conclusion, of_target};
+use super::verdict::conclusion;
 use crate::record::visible::line;
-use crate::record::{Column, Run, Score, Verdict};
-use crate::requirement::{Level, Role};
+use crate::record::{Run, Verdict};
+use crate::requirement::Level;
 
 /// Returns the run as a page, which loads nothing from elsewhere and runs no script but its own.
 pub fn html(run: &Run) -> Result<String, Error> {
@@ -38,7 +43,7 @@ struct Page {
     cards: Vec<ScoreCard>,
     /// The conclusion, shown first.
     conclusion: String,
-    state: &'static str,
+    state: ScoreState,
     /// The failed checks, by id and title, and the number of further ones.
     unmet: Vec<(String, String)>,
     more: usize,
@@ -47,20 +52,11 @@ struct Page {
     areas: Vec<Area>,
 }
 
-const STYLE: &str = include_str!("../../../templates/report.css");
+const STYLE: &str = concat!(
+    include_str!("../../../templates/page.css"),
+    include_str!("../../../templates/report.css")
+);
 const SCRIPT: &str = include_str!("../../../templates/report.js");
-
-/// The score of a protocol version in a binding.
-struct ScoreCard {
-    title: String,
-    note: &'static str,
-    must: Score,
-    should: Score,
-    /// Share of the MUSTs that are met, in percent.
-    percent: usize,
-    state: &'static str,
-    aside: Vec<String>,
-}
 
 /// A filter and its options.
 struct Filter {
@@ -82,8 +78,12 @@ impl Page {
             place: (place != title).then_some(place),
             title,
             facts: facts(run),
-            cards: cards(run),
-            state: if run.exit_code() == 0 { "good" } else { "bad" },
+            cards: run
+                .scored_columns()
+                .iter()
+                .map(|column| ScoreCard::of(run, column))
+                .collect(),
+            state: ScoreState::of(run),
             conclusion: conclusion(run),
             more: unmet.len().saturating_sub(LINKS),
             unmet: unmet.into_iter().take(LINKS).collect(),
@@ -115,115 +115,6 @@ fn unmet(run: &Run) -> Vec<(String, String)> {
     }
     unmet.sort();
     unmet
-}
-
-fn facts(run: &Run) -> Vec<(&'static str, String)> {
-    let settings = &run.settings;
-    let role = match run.target.role {
-        Some(Role::Agent) => "agent",
-        Some(Role::Client) => "client",
-        Some(Role::Operator) | None => "",
-    };
-    // A run without a random part has no seed.
-    let seed = match settings.seed {
-        0 => String::new(),
-        seed => seed.to_string(),
-    };
-    let again = match settings.repeat {
-        0 | 1 => String::new(),
-        times => format!("each check {times} times"),
-    };
-    let strict = match settings.strict {
-        true => "a SHOULD is required, too",
-        false => "",
-    };
-    let filters: Vec<_> = settings
-        .filters
-        .iter()
-        .map(|(name, values)| format!("--{name} {}", values.join(",")))
-        .collect();
-    let facts = [
-        ("Tested as", role.to_owned()),
-        ("Profile", settings.profile.clone()),
-        ("When", readable_time(&run.began)),
-        ("Took", duration(run.seconds)),
-        ("Seed", seed),
-        ("Repeated", again),
-        ("Strict", strict.to_owned()),
-        ("Only", filters.join(" ")),
-        ("Offers", run.target.interfaces.join(", ")),
-        ("Server", run.target.server.clone().unwrap_or_default()),
-        ("Suite", run.suite.clone()),
-    ];
-    facts
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| (name, line(&value).into_owned()))
-        .collect()
-}
-
-/// Formats a time for people; returns any other text unchanged.
-fn readable_time(text: &str) -> String {
-    match text.parse::<Timestamp>() {
-        Ok(time) => time.strftime("%-d %B %Y, %H:%M UTC").to_string(),
-        Err(_) => text.to_owned(),
-    }
-}
-
-fn cards(run: &Run) -> Vec<ScoreCard> {
-    let is_scored = |column: &Column| run.within(column).any(|result| result.verdict.is_scored());
-    let columns = run.columns().into_iter().filter(is_scored);
-    columns
-        .map(|column| {
-            let score = |level| -> Score {
-                run.within(&column)
-                    .filter(|result| result.level == level)
-                    .collect()
-            };
-            let (must, should) = (score(Level::Must), score(Level::Should));
-            let all: Score = run.within(&column).collect();
-            let waived = run
-                .within(&column)
-                .filter(|result| result.verdict == Verdict::Waived);
-            let aside = [
-                (all.not_applicable, "not applicable"),
-                (all.untestable, "untestable"),
-                (waived.count(), "waived"),
-                (
-                    broken(run)
-                        .filter(|result| result.column() == column)
-                        .count(),
-                    "suite at fault",
-                ),
-            ];
-            let is_bad = of_target(run).any(|result| result.column() == column);
-            ScoreCard {
-                title: line(column.protocol_version.as_deref().unwrap_or("All")).into_owned(),
-                note: match column.binding.as_deref() {
-                    Some("JSONRPC") => "JSON-RPC",
-                    Some("HTTP+JSON") => "HTTP+JSON",
-                    Some("GRPC") => "gRPC",
-                    Some(_) => "another binding",
-                    None if column.protocol_version.is_some() => "any binding",
-                    None => "versions",
-                },
-                percent: (must.met * 100).checked_div(must.scored).unwrap_or(0),
-                state: match () {
-                    () if all.scored == 0 => "none",
-                    () if is_bad => "bad",
-                    () if must.met < must.scored || should.met < should.scored => "fair",
-                    () => "good",
-                },
-                must,
-                should,
-                aside: aside
-                    .iter()
-                    .filter(|(count, _)| *count > 0)
-                    .map(|(count, words)| format!("{count} {words}"))
-                    .collect(),
-            }
-        })
-        .collect()
 }
 
 fn choices(run: &Run) -> Vec<Filter> {

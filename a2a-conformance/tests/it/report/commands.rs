@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::sample;
 
-fn program(directory: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(super) fn program(directory: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output {
         status,
         stdout,
@@ -25,7 +25,7 @@ fn program(directory: &TempDir, arguments: &[&str]) -> (Option<i32>, String, Str
     (status.code(), text(stdout), text(stderr))
 }
 
-fn directory(runs: &[(&str, &Run)]) -> TempDir {
+pub(super) fn directory(runs: &[(&str, &Run)]) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (name, run) in runs {
         fs::write(directory.path().join(name), json(run)).unwrap();
@@ -33,7 +33,7 @@ fn directory(runs: &[(&str, &Run)]) -> TempDir {
     directory
 }
 
-fn files(directory: &Path) -> Vec<String> {
+pub(super) fn files(directory: &Path) -> Vec<String> {
     let names = fs::read_dir(directory).unwrap();
     let mut names: Vec<_> = names
         .map(|file| file.unwrap().file_name().into_string().unwrap())

@@ -4,6 +4,7 @@ mod commands;
 mod exit_code;
 mod golden;
 mod hostile;
+mod index;
 mod page;
 mod sample;
 mod secrets;

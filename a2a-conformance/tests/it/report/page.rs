@@ -23,12 +23,12 @@ fn page(run: &Run, name: &str) -> String {
 }
 
 #[track_caller]
-fn assert_contains(page: &str, expected: &str) {
+pub(super) fn assert_contains(page: &str, expected: &str) {
     assert!(page.contains(expected), "the page does not say {expected}");
 }
 
 /// Returns the text between the first `begin` and the next `end`.
-fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
+pub(super) fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = page
         .split_once(begin)
         .unwrap_or_else(|| panic!("no {begin}"));
@@ -122,7 +122,7 @@ fn the_page_needs_nothing_else() {
 }
 
 /// Text of a target that tries to take over the page, or to look like something else.
-const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`{{7*7}}&amp;\u{202e}evil\u{0}\u{1b}[31m";
+pub(super) const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`{{7*7}}&amp;\u{202e}evil\u{0}\u{1b}[31m";
 
 #[test]
 fn target_text_is_escaped() {
