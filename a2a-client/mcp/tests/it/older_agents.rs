@@ -4,7 +4,7 @@ use a2a_client::Client;
 use a2a_mcp::Bridge;
 use a2a_server::Server;
 use a2a_server::demo::Reference;
-use a2a_types::ProtocolVersion;
+use a2a_types::{AgentInterface, ProtocolVersion};
 use serde_json::json;
 
 use crate::editor::{Editor, id, text};
@@ -16,7 +16,9 @@ async fn editor() -> Editor {
     let url = server.url();
     tokio::spawn(server.run(std::future::pending()));
     let bridge = Bridge::builder().agent("agent", move || {
-        let client = Client::builder(&url).protocol_version(ProtocolVersion::V0_1);
+        let mut card = Reference::card();
+        card.supported_interfaces = vec![AgentInterface::json_rpc(&url, ProtocolVersion::V0_1)];
+        let client = Client::builder(&url).card(card);
         async move { Ok(client.connect().await?) }
     });
     Editor::start(bridge, json!({}))
