@@ -204,7 +204,7 @@ fn settings(options: &Options) -> Settings {
         ("run", selection.run.clone()),
         ("skip", selection.skip.clone()),
         ("level", levels.map(str::to_owned).collect()),
-        ("protocol_version", protocol_versions.collect()),
+        ("protocol-version", protocol_versions.collect()),
         ("binding", bindings.collect()),
     ]
     .into_iter()
