@@ -6,7 +6,7 @@ mod target;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use clap::{Args, Subcommand};
 
@@ -50,7 +50,13 @@ pub(crate) fn release(options: Options) -> Result<(), Failure> {
     match options.step {
         Some(Step::Programs { target }) => {
             let target = Target::find(&target)?;
-            programs(&target, target.wheel.is_some(), &output)
+            let built = build(&target)?;
+            archive::write(&target, &built, &output)?;
+            if target.wheel.is_some() {
+                wheels(&target, &built, &output)?;
+                npm_packages(&target, &built, &output)?;
+            }
+            Ok(())
         }
         Some(Step::Installers) => {
             dependencies(&output)?;
@@ -60,13 +66,8 @@ pub(crate) fn release(options: Options) -> Result<(), Failure> {
     }
 }
 
-/// Builds the programs of a target, and writes what is made of them. `is_packed`: the packages of pip and npm, too.
-fn programs(target: &Target, is_packed: bool, output: &Path) -> Result<(), Failure> {
-    let built = build(target)?;
-    archive::write(target, &built, output)?;
-    if !is_packed {
-        return Ok(());
-    }
+/// Writes the wheels with the built programs.
+fn wheels(target: &Target, built: &Path, output: &Path) -> Result<(), Failure> {
     let python = packages().join("python");
     for (project, program) in [(".", "a2a-conformance"), ("cli", "a2a")] {
         let mut wheel = Command::new("python3");
@@ -76,6 +77,11 @@ fn programs(target: &Target, is_packed: bool, output: &Path) -> Result<(), Failu
         wheel.args(["--target", &target.target, "--output"]);
         run(wheel.arg(output))?;
     }
+    Ok(())
+}
+
+/// Writes the npm packages with the built programs.
+fn npm_packages(target: &Target, built: &Path, output: &Path) -> Result<(), Failure> {
     let folders = workspace::target().join("npm-packages");
     if folders.exists() {
         fs::remove_dir_all(&folders).map_err(|error| at(&folders, error))?;
@@ -131,12 +137,25 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
     let (here, elsewhere): (Vec<_>, Vec<_>) = targets()?
         .into_iter()
         .partition(|target| target.obstacle().is_none());
+    // Known before the build, which takes a while.
+    let (has_python, has_npm) = (is_here("python3"), is_here("npm"));
+    let has_sbom = is_here("cargo-sbom");
     // Without a target of the packages, they are made of the first one that is here.
     let packed = here.iter().position(|target| target.wheel.is_some());
     for (index, target) in here.iter().enumerate() {
-        programs(target, index == packed.unwrap_or(0), output)?;
+        let built = build(target)?;
+        archive::write(target, &built, output)?;
+        let is_packed = index == packed.unwrap_or(0);
+        if has_python && is_packed {
+            wheels(target, &built, output)?;
+        }
+        if has_npm && is_packed {
+            npm_packages(target, &built, output)?;
+        }
     }
-    dependencies(output)?;
+    if has_sbom {
+        dependencies(output)?;
+    }
     installers::write(output, &elsewhere)?;
     let mut publish = workspace::cargo();
     publish.args(["publish", "--workspace", "--dry-run", "--no-verify"]);
@@ -151,10 +170,35 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
         let obstacle = target.obstacle().unwrap_or_default();
         println!("  programs for {} ({obstacle})", target.target);
     }
+    for (is_made, step) in [
+        (
+            has_python,
+            "wheels (python3, 3.11 or later, is not installed)",
+        ),
+        (has_npm, "npm packages (node and npm are not installed)"),
+        (
+            has_sbom,
+            "lists of dependencies (cargo install --locked cargo-sbom)",
+        ),
+    ] {
+        if !is_made {
+            println!("  {step}");
+        }
+    }
     for step in REMAINING {
         println!("  {step}");
     }
     Ok(())
+}
+
+/// Returns whether a program can be run.
+fn is_here(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok()
 }
 
 const REMAINING: [&str; 5] = [
@@ -182,7 +226,7 @@ fn dependencies(output: &Path) -> Result<(), Failure> {
         if !listed.status.success() {
             let problem = String::from_utf8_lossy(&listed.stderr);
             return Err(format!(
-                "cannot list the dependencies of {program}: {problem}install the tool with `cargo install --locked cargo-sbom`"
+                "cannot list the dependencies of {program}: {problem}"
             ));
         }
         let path = output.join(format!("{program}.cdx.json"));
