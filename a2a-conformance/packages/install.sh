@@ -16,8 +16,8 @@ Usage: sh install.sh [OPTIONS]
 Options:
   --to DIR         directory of the programs; ~/.local/bin by default
   --version TAG    the release; by default the one that this script belongs to
-  --sha256 DIGEST  SHA-256 of its archive; by default the one that is published with it
   --only PROGRAM   a2a or a2a-conformance; both by default
+  --sha256 DIGEST  SHA-256 of the archive of that program; by default the one that is published with it
 
 Examples:
   curl -fsSL https://github.com/a2a-rust/a2a/releases/latest/download/install.sh | sh
@@ -38,6 +38,28 @@ sha256() {
     if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
 }
 
+# Installs a program of the release `tag` for `target` in `to`.
+install() {
+    name=$1-$tag-$target
+    download "$releases/$tag/$name.$kind" "$directory/archive"
+    known=$expected
+    if [ -z "$known" ] && [ "$tag" = "$version" ]; then
+        known=$(echo "$digests" | grep -F " $name.$kind" | cut -d ' ' -f 1)
+    fi
+    if [ -z "$known" ]; then
+        download "$releases/$tag/$name.$kind.sha256" "$directory/sha256"
+        known=$(cut -d ' ' -f 1 "$directory/sha256")
+    fi
+    found=$(sha256 "$directory/archive")
+    [ "$found" = "$known" ] || fail "cannot trust $name.$kind: expected SHA-256 $known, found $found"
+    case $kind in
+        zip) unzip -q "$directory/archive" -d "$directory" ;;
+        *) tar -xzf "$directory/archive" -C "$directory" ;;
+    esac || fail "cannot unpack $name.$kind"
+    cp "$directory/$name/$1$suffix" "$to/" || fail "cannot install $1 in $to"
+    echo "$to/$1$suffix"
+}
+
 main() {
     to=${HOME:-}/.local/bin asked='' expected='' programs='a2a a2a-conformance'
     while [ $# -gt 0 ]; do
@@ -54,6 +76,7 @@ main() {
         esac
         shift 2
     done
+    [ -z "$expected" ] || [ "$programs" != 'a2a a2a-conformance' ] || fail "--sha256 needs --only"
     [ "${asked:-$version}" ] || fail "this copy of install.sh belongs to no release: name one, like --version v0.1.0"
 
     suffix='' kind=tar.gz
@@ -65,30 +88,13 @@ main() {
         MINGW*x86_64 | MSYS*x86_64) target=x86_64-pc-windows-msvc kind=zip suffix=.exe ;;
         *) fail "there are no programs for $(uname -sm): build them with cargo install --git https://github.com/a2a-rust/a2a agent2agent-cli agent2agent-conformance" ;;
     esac
-    name=a2a-${asked:-$version}-$target
-    place=$releases/${asked:-$version}
+    tag=${asked:-$version}
 
     directory=$(mktemp -d)
     trap 'rm -rf "$directory"' EXIT
-    download "$place/$name.$kind" "$directory/archive"
-    if [ -z "$expected" ] && [ "${asked:-$version}" = "$version" ]; then
-        expected=$(echo "$digests" | grep -F " $name.$kind" | cut -d ' ' -f 1)
-    fi
-    if [ -z "$expected" ]; then
-        download "$place/$name.$kind.sha256" "$directory/sha256"
-        expected=$(cut -d ' ' -f 1 "$directory/sha256")
-    fi
-    found=$(sha256 "$directory/archive")
-    [ "$found" = "$expected" ] || fail "cannot trust $name.$kind: expected SHA-256 $expected, found $found"
-    case $kind in
-        zip) unzip -q "$directory/archive" -d "$directory" ;;
-        *) tar -xzf "$directory/archive" -C "$directory" ;;
-    esac || fail "cannot unpack $name.$kind"
-
     mkdir -p "$to"
     for program in $programs; do
-        cp "$directory/$name/$program$suffix" "$to/" || fail "cannot install $program in $to"
-        echo "$to/$program$suffix"
+        install "$program"
     done
     case ":$PATH:" in
         *":$to:"*) ;;

@@ -57,10 +57,10 @@ case "$(uname -sm)" in
     "Linux aarch64") target=aarch64-unknown-linux-musl ;;
     "Darwin arm64") target=aarch64-apple-darwin ;;
 esac
-archive=a2a-v0-$target.tar.gz
-mkdir -p releases/v0 "a2a-v0-$target"
-cp "$A2A_CONFORMANCE" "a2a-v0-$target/a2a-conformance"
-tar -czf "releases/v0/$archive" "a2a-v0-$target"
+archive=a2a-conformance-v0-$target.tar.gz
+mkdir -p releases/v0 "a2a-conformance-v0-$target"
+cp "$A2A_CONFORMANCE" "a2a-conformance-v0-$target/a2a-conformance"
+tar -czf "releases/v0/$archive" "a2a-conformance-v0-$target"
 (cd releases/v0 && { sha256sum "$archive" || shasum -a 256 "$archive"; } > "$archive.sha256")
 release=(A2A_VERSION=v0 "A2A_RELEASES=file://$place/releases" "RUNNER_TEMP=$place" "A2A_EXEC=$broken")
 check "a release" 1 "${release[@]}" A2A_ARGUMENTS=$'--run\nrpc.id-echoed'

@@ -7,6 +7,7 @@ trap 'kill $(jobs -p) 2> /dev/null || true; rm -rf "$place"' EXIT
 root=$place/root
 mkdir -p "$root/etc/ssl/certs" "$root/tmp"
 cp "$programs/a2a" "$programs/a2a-conformance" "$root"
+cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs"
 cd "$place"
 
 # Starts an agent in the empty root, and sets `url`.

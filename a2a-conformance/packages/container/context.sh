@@ -3,13 +3,15 @@
 set -euo pipefail
 files=$1 context=$2
 for platform in amd64:x86_64 arm64:aarch64; do
-    archives=("$files"/a2a-v*-"${platform#*:}"-unknown-linux-musl.tar.gz)
+    archives=("$files"/a2a{,-conformance}-v*-"${platform#*:}"-unknown-linux-musl.tar.gz)
     if [[ ! -f ${archives[0]} ]]; then
         echo "note: no programs for ${platform%:*} in $files" >&2
         continue
     fi
     folder=$context/linux/${platform%:*}
     mkdir -p "$folder"
-    tar -xzf "${archives[0]}" -C "$folder" --strip-components 1 --wildcards '*/a2a' '*/a2a-conformance'
+    for archive in "${archives[@]}"; do
+        tar -xzf "$archive" -C "$folder" --strip-components 1 --wildcards '*/a2a' '*/a2a-conformance'
+    done
 done
 cp "$(dirname "$0")/Dockerfile" /etc/ssl/certs/ca-certificates.crt "$context"

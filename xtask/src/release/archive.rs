@@ -1,4 +1,4 @@
-//! The archive of a target: programs, manual pages, completions and licenses. The same files make the same bytes.
+//! The archives of a target, one for each program: with manual pages, completions and licenses. The same files make the same bytes.
 
 use std::fs;
 use std::io::{self, Cursor, Write};
@@ -9,15 +9,21 @@ use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
-use super::target::Target;
+use super::target::{PROGRAMS, Target};
 use crate::workspace::{self, Failure, at, run};
 
 /// Path within the archive, mode, content.
 type Entry = (String, u32, Vec<u8>);
 
-/// Writes the archive of the built programs, and its SHA-256 beside it.
+/// Writes the archive of each program that was built, and its SHA-256 beside it.
 pub(super) fn write(target: &Target, built: &Path, output: &Path) -> Result<(), Failure> {
-    let (folder, file_name) = target.archive();
+    PROGRAMS
+        .iter()
+        .try_for_each(|program| write_one(program.name, target, built, output))
+}
+
+fn write_one(name: &str, target: &Target, built: &Path, output: &Path) -> Result<(), Failure> {
+    let (folder, file_name) = target.archive(name);
     let mut entries = Vec::new();
     let mut add = |path: &str, mode, content| {
         entries.push((format!("{folder}/{path}"), mode, content));
@@ -26,18 +32,17 @@ pub(super) fn write(target: &Target, built: &Path, output: &Path) -> Result<(), 
     for text in ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md"] {
         add(text, 0o644, read(&workspace::root().join(text))?);
     }
+    let program = built.join(target.file_name(name));
+    add(&target.file_name(name), 0o755, read(&program)?);
+    for (shell, file) in completions(name) {
+        let mut completion = Command::new(&program);
+        let printed = completion.args(["completion", shell]).output();
+        let printed = printed.map_err(|error| at(&program, error))?;
+        add(&format!("completions/{file}"), 0o644, printed.stdout);
+    }
     let pages = workspace::target().join("manual-pages");
     let _ = fs::remove_dir_all(&pages);
-    for name in ["a2a", "a2a-conformance"] {
-        let path = built.join(target.file_name(name));
-        add(&target.file_name(name), 0o755, read(&path)?);
-        for (shell, file) in completions(name) {
-            let printed = Command::new(&path).args(["completion", shell]).output();
-            let printed = printed.map_err(|error| at(&path, error))?;
-            add(&format!("completions/{file}"), 0o644, printed.stdout);
-        }
-        run(Command::new(&path).arg("man").arg(&pages))?;
-    }
+    run(Command::new(&program).arg("man").arg(&pages))?;
     for entry in fs::read_dir(&pages).map_err(|error| at(&pages, error))? {
         let path = entry.map_err(|error| at(&pages, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -4,56 +4,103 @@ use std::fs;
 use std::path::Path;
 
 use super::archive::sha256;
-use super::target::{Target, VERSION, packages, targets};
+use super::target::{PROGRAMS, Program, Target, VERSION, packages, targets};
 use crate::workspace::{Failure, at};
 
-/// Templates, in the directory of the packages.
-const TEMPLATES: [&str; 6] = [
-    "install.sh",
-    "homebrew/a2a.rb",
-    "scoop/a2a.json",
-    "winget/a2a-rust.a2a.yaml",
-    "winget/a2a-rust.a2a.installer.yaml",
-    "winget/a2a-rust.a2a.locale.en-US.yaml",
+/// Templates of a program's manifests, and the ends of the files that are made of them.
+const TEMPLATES: [(&str, &str); 5] = [
+    ("homebrew.rb", ".rb"),
+    ("scoop.json", ".json"),
+    ("winget/version.yaml", ".yaml"),
+    ("winget/installer.yaml", ".installer.yaml"),
+    ("winget/locale.yaml", ".locale.en-US.yaml"),
 ];
+
+/// An archive and its digest.
+struct Archive {
+    program: &'static str,
+    target: String,
+    file_name: String,
+    digest: String,
+}
 
 /// Writes them with the digests of the archives in `output`. Those of `missing` targets, which a dry run cannot build,
 /// are zeros.
 pub(super) fn write(output: &Path, missing: &[Target]) -> Result<(), Failure> {
     let mut archives = Vec::new();
-    for target in targets()? {
-        let (_, file_name) = target.archive();
-        let path = output.join(&file_name);
-        let digest = match fs::read(&path) {
-            Ok(bytes) => sha256(&bytes),
-            Err(_) if missing.iter().any(|it| it.target == target.target) => "0".repeat(64),
-            Err(error) => return Err(at(&path, error)),
-        };
-        archives.push((target.target, file_name, digest));
+    for program in &PROGRAMS {
+        for target in targets()? {
+            let (_, file_name) = target.archive(program.name);
+            let path = output.join(&file_name);
+            let digest = match fs::read(&path) {
+                Ok(bytes) => sha256(&bytes),
+                Err(_) if missing.iter().any(|it| it.target == target.target) => "0".repeat(64),
+                Err(error) => return Err(at(&path, error)),
+            };
+            archives.push(Archive {
+                program: program.name,
+                target: target.target,
+                file_name,
+                digest,
+            });
+        }
     }
-    for template in TEMPLATES {
+    let read = |template: &str| {
         let path = packages().join(template);
-        let text = fs::read_to_string(&path).map_err(|error| at(&path, error))?;
-        let path = output.join(path.file_name().unwrap_or_default());
-        let text = fill(&text, &archives);
+        fs::read_to_string(&path).map_err(|error| at(&path, error))
+    };
+    let mut files = vec![(
+        "install.sh".to_owned(),
+        installer(&read("install.sh")?, &archives),
+    )];
+    for (template, end) in TEMPLATES {
+        let text = read(template)?;
+        for program in &PROGRAMS {
+            let start = if template.starts_with("winget") {
+                "a2a-rust."
+            } else {
+                ""
+            };
+            let name = format!("{start}{}{end}", program.name);
+            files.push((name, manifest(&text, program, &archives)));
+        }
+    }
+    for (name, text) in files {
+        let path = output.join(name);
         fs::write(&path, text).map_err(|error| at(&path, error))?;
     }
     Ok(())
 }
 
-/// Fills a template with targets, the names of their archives, and the digests.
-fn fill(template: &str, archives: &[(String, String, String)]) -> String {
-    let mut text = template.replace("@VERSION@", VERSION);
-    for (target, file_name, digest) in archives {
+/// Fills the template of a program's manifest.
+fn manifest(template: &str, program: &Program, archives: &[Archive]) -> String {
+    let mut text = template
+        .replace("@PROGRAM@", program.name)
+        .replace("@CLASS@", program.class)
+        .replace("@DESCRIPTION@", program.description)
+        .replace("@VERSION@", VERSION);
+    for archive in archives.iter().filter(|it| it.program == program.name) {
+        let Archive {
+            target,
+            file_name,
+            digest,
+            ..
+        } = archive;
         text = text.replace(&format!("@SHA256 {target}@"), digest);
         let url = format!("{DOWNLOADS}/v{VERSION}/{file_name}");
         text = text.replace(&format!("@URL {target}@"), &url);
     }
+    text
+}
+
+/// Fills the installer with the version and the digests.
+fn installer(template: &str, archives: &[Archive]) -> String {
     let lines = archives
         .iter()
-        .map(|(_, name, digest)| format!("{digest}  {name}"));
+        .map(|it| format!("{}  {}", it.digest, it.file_name));
     let digests = lines.collect::<Vec<_>>().join("\n");
-    text.replace("\nversion=\n", &format!("\nversion=v{VERSION}\n"))
+    template
+        .replace("\nversion=\n", &format!("\nversion=v{VERSION}\n"))
         .replace("\ndigests=''\n", &format!("\ndigests='{digests}'\n"))
 }
 
@@ -63,26 +110,51 @@ const DOWNLOADS: &str = "https://github.com/a2a-rust/a2a/releases/download";
 mod tests {
     use super::*;
 
+    fn archives() -> Vec<Archive> {
+        let of = |program: &Program| {
+            let name = program.name;
+            let targets = targets().unwrap();
+            let archives = targets.into_iter().map(move |target| Archive {
+                program: name,
+                file_name: target.archive(name).1,
+                digest: sha256(format!("{name} {}", target.target).as_bytes()),
+                target: target.target,
+            });
+            archives.collect::<Vec<_>>()
+        };
+        PROGRAMS.iter().flat_map(of).collect()
+    }
+
     #[test]
-    fn templates_leave_no_placeholder_and_name_the_archives() {
-        let archives: Vec<_> = targets()
-            .unwrap()
-            .into_iter()
-            .map(|target| {
-                let (_, file_name) = target.archive();
-                let digest = sha256(target.target.as_bytes());
-                (target.target, file_name, digest)
-            })
-            .collect();
-        for template in TEMPLATES {
+    fn manifests_name_the_archives_of_their_program_and_have_no_placeholder() {
+        let archives = archives();
+        for (template, _) in TEMPLATES {
             let text = fs::read_to_string(packages().join(template)).unwrap();
-            let filled = fill(&text, &archives);
-            assert!(
-                !filled.contains('@') || template == "install.sh",
-                "{filled}"
-            );
-            assert!(filled.contains(VERSION), "{template}: {filled}");
-            assert!(!filled.contains("digests=''"), "{filled}");
+            for program in &PROGRAMS {
+                let filled = manifest(&text, program, &archives);
+                assert!(
+                    !filled.contains('@') && filled.contains(VERSION),
+                    "{filled}"
+                );
+                let foreign = archives.iter().filter(|it| it.program != program.name);
+                for archive in foreign {
+                    assert!(!filled.contains(&archive.digest), "{filled}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn installer_has_the_version_and_every_digest() {
+        let text = fs::read_to_string(packages().join("install.sh")).unwrap();
+        let filled = installer(&text, &archives());
+        assert!(
+            filled.contains(&format!("\nversion=v{VERSION}\n")),
+            "{filled}"
+        );
+        for archive in archives() {
+            let line = format!("{}  {}", archive.digest, archive.file_name);
+            assert!(filled.contains(&line), "{filled}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use clap::{Args, Subcommand};
 
-use self::target::{Target, packages, targets};
+use self::target::{PROGRAMS, Program, Target, packages, targets};
 use crate::workspace::{self, Failure, at, run};
 
 /// Options of `cargo xtask release`.
@@ -69,11 +69,11 @@ pub(crate) fn release(options: Options) -> Result<(), Failure> {
 /// Writes the wheels with the built programs.
 fn wheels(target: &Target, built: &Path, output: &Path) -> Result<(), Failure> {
     let python = packages().join("python");
-    for (project, program) in [(".", "a2a-conformance"), ("cli", "a2a")] {
+    for program in &PROGRAMS {
         let mut wheel = Command::new("python3");
         wheel.arg(python.join("make_wheel.py"));
-        wheel.arg(python.join(project)).arg("--binary");
-        wheel.arg(built.join(target.file_name(program)));
+        wheel.arg(python.join(program.wheel)).arg("--binary");
+        wheel.arg(built.join(target.file_name(program.name)));
         wheel.args(["--target", &target.target, "--output"]);
         run(wheel.arg(output))?;
     }
@@ -129,7 +129,7 @@ fn build(target: &Target) -> Result<PathBuf, Failure> {
     cargo.args(["build", "--locked", "--profile=dist", "--target"]);
     cargo.arg(&target.target).arg("--target-dir");
     cargo.arg(&target_directory);
-    run(cargo.args(["-p", "agent2agent-cli", "-p", "agent2agent-conformance"]))?;
+    run(cargo.args(PROGRAMS.map(|program| format!("--package={}", program.package))))?;
     Ok(target_directory.join(&target.target).join("dist"))
 }
 
@@ -211,10 +211,7 @@ const REMAINING: [&str; 5] = [
 
 /// Writes the list of dependencies (SBOM) of each program.
 fn dependencies(output: &Path) -> Result<(), Failure> {
-    for (package, program) in [
-        ("agent2agent-cli", "a2a"),
-        ("agent2agent-conformance", "a2a-conformance"),
-    ] {
+    for Program { name, package, .. } in &PROGRAMS {
         let mut sbom = workspace::cargo();
         sbom.args([
             "sbom",
@@ -225,11 +222,9 @@ fn dependencies(output: &Path) -> Result<(), Failure> {
         let listed = listed.map_err(|error| format!("{sbom:?}: {error}"))?;
         if !listed.status.success() {
             let problem = String::from_utf8_lossy(&listed.stderr);
-            return Err(format!(
-                "cannot list the dependencies of {program}: {problem}"
-            ));
+            return Err(format!("cannot list the dependencies of {name}: {problem}"));
         }
-        let path = output.join(format!("{program}.cdx.json"));
+        let path = output.join(format!("{name}.cdx.json"));
         fs::write(&path, listed.stdout).map_err(|error| at(&path, error))?;
     }
     Ok(())

@@ -8,6 +8,36 @@ use serde::Deserialize;
 
 use crate::workspace::{self, Failure, at};
 
+/// A program of the release.
+pub(super) struct Program {
+    pub(super) name: &'static str,
+    /// Package of Cargo.
+    pub(super) package: &'static str,
+    /// Directory of its wheel.
+    pub(super) wheel: &'static str,
+    /// Name of its formula.
+    pub(super) class: &'static str,
+    pub(super) description: &'static str,
+}
+
+/// The programs of the release.
+pub(super) const PROGRAMS: [Program; 2] = [
+    Program {
+        name: "a2a",
+        package: "agent2agent-cli",
+        wheel: "cli",
+        class: "A2a",
+        description: "Call and serve agents of the Agent2Agent (A2A) protocol",
+    },
+    Program {
+        name: "a2a-conformance",
+        package: "agent2agent-conformance",
+        wheel: ".",
+        class: "A2aConformance",
+        description: "Check agents and clients of the Agent2Agent (A2A) protocol",
+    },
+];
+
 /// Version of all crates.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -78,9 +108,9 @@ impl Target {
         format!("{program}{suffix}")
     }
 
-    /// Returns the name of its archive, without and with the extension.
-    pub(super) fn archive(&self) -> (String, String) {
-        let name = format!("a2a-v{}-{}", VERSION, self.target);
+    /// Returns the name of a program's archive, without and with the extension.
+    pub(super) fn archive(&self, program: &str) -> (String, String) {
+        let name = format!("{program}-v{VERSION}-{}", self.target);
         let extension = if self.is_windows() { "zip" } else { "tar.gz" };
         (name.clone(), format!("{name}.{extension}"))
     }

@@ -1,5 +1,5 @@
-class A2a < Formula
-  desc "Call, serve and check agents of the Agent2Agent (A2A) protocol"
+class @CLASS@ < Formula
+  desc "@DESCRIPTION@"
   homepage "https://github.com/a2a-rust/a2a"
   version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]
@@ -27,17 +27,14 @@ class A2a < Formula
   end
 
   def install
-    bin.install "a2a", "a2a-conformance"
+    bin.install "@PROGRAM@"
     man1.install Dir["man/*.1"]
-    %w[a2a a2a-conformance].each do |program|
-      bash_completion.install "completions/#{program}.bash" => program
-      zsh_completion.install "completions/_#{program}"
-      fish_completion.install "completions/#{program}.fish"
-    end
+    bash_completion.install "completions/@PROGRAM@.bash" => "@PROGRAM@"
+    zsh_completion.install "completions/_@PROGRAM@"
+    fish_completion.install "completions/@PROGRAM@.fish"
   end
 
   test do
-    assert_match version.to_s, shell_output("#{bin}/a2a --version")
-    assert_match version.to_s, shell_output("#{bin}/a2a-conformance --version")
+    assert_match version.to_s, shell_output("#{bin}/@PROGRAM@ --version")
   end
 end
