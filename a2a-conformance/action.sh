@@ -46,15 +46,17 @@ annotations() {
 program=$(suite) || { echo "$program"; exit 4; }
 output=${A2A_OUTPUT:-a2a-reports}
 options=(agent --report "json,html,junit,md,badge" -o "$output")
-[[ ${A2A_URL:-} ]] && options+=("$A2A_URL")
 [[ ${A2A_EXEC:-} ]] && options+=(--exec "$A2A_EXEC")
 [[ ${A2A_BLACK_BOX:-true} == true ]] && options+=(--black-box)
 [[ ${A2A_WAIVERS:-} ]] && options+=(--waivers "$A2A_WAIVERS")
+set -f
 for version in ${A2A_VERSIONS:-}; do options+=(--protocol-version "$version"); done
 for binding in ${A2A_BINDINGS:-}; do options+=(--binding "$binding"); done
 while IFS= read -r word; do
     [[ $word ]] && options+=("$word")
 done <<< "${A2A_ARGUMENTS:-}"
+
+[[ ${A2A_URL:-} ]] && options+=(-- "$A2A_URL")
 
 # A report of an earlier run must not stand for this one.
 mkdir -p "$output"

@@ -9,7 +9,7 @@ releases=${A2A_RELEASES:-https://github.com/a2a-rust/a2a/releases/download}
 
 usage() {
     cat <<'END'
-Installs a2a and a2a-conformance of a release, after a check of the archive's SHA-256.
+Downloads a2a and a2a-conformance, checks the SHA-256 of each archive, and installs them.
 
 Usage: sh install.sh [OPTIONS]
 
@@ -31,7 +31,7 @@ fail() {
 }
 
 download() {
-    curl --fail --silent --show-error --location --retry 3 --output "$2" "$1" || fail "cannot download $1"
+    curl --fail --silent --show-error --location --proto-redir =https --retry 3 --output "$2" "$1" || fail "cannot download $1"
 }
 
 sha256() {
@@ -45,8 +45,8 @@ install() {
     known=$expected
     if [ -z "$known" ] && [ "$tag" = "$version" ]; then
         known=$(echo "$digests" | grep -F " $name.$kind" | cut -d ' ' -f 1)
-    fi
-    if [ -z "$known" ]; then
+        [ "$known" ] || fail "this script has no SHA-256 of $name.$kind"
+    elif [ -z "$known" ]; then
         download "$releases/$tag/$name.$kind.sha256" "$directory/sha256"
         known=$(cut -d ' ' -f 1 "$directory/sha256")
     fi
@@ -56,7 +56,10 @@ install() {
         zip) unzip -q "$directory/archive" -d "$directory" ;;
         *) tar -xzf "$directory/archive" -C "$directory" ;;
     esac || fail "cannot unpack $name.$kind"
-    cp "$directory/$name/$1$suffix" "$to/" || fail "cannot install $1 in $to"
+    # A running program cannot be written, but replaced.
+    if ! { cp "$directory/$name/$1$suffix" "$to/.$1.new" && mv -f "$to/.$1.new" "$to/$1$suffix"; }; then
+        fail "cannot install $1 in $to"
+    fi
     echo "$to/$1$suffix"
 }
 
@@ -76,8 +79,12 @@ main() {
         esac
         shift 2
     done
-    [ -z "$expected" ] || [ "$programs" != 'a2a a2a-conformance' ] || fail "--sha256 needs --only"
-    [ "${asked:-$version}" ] || fail "this copy of install.sh belongs to no release: name one, like --version v0.1.0"
+    case $programs in
+        a2a | a2a-conformance) ;;
+        'a2a a2a-conformance') [ -z "$expected" ] || fail "--sha256 needs --only" ;;
+        *) fail "unknown program $programs: expected a2a or a2a-conformance" ;;
+    esac
+    [ "${asked:-$version}" ] || fail "no version is given, and this copy of install.sh is not from a release: add one, like --version v0.1.0"
 
     suffix='' kind=tar.gz
     case "$(uname -sm)" in

@@ -49,12 +49,15 @@ check "a binary that is not there" 4 A2A_BINARY=/no/such/program A2A_URL=http://
 contains log "::error title=A2A conformance::cannot run the suite: no /no/such/program"
 check "neither version nor binary" 4 A2A_URL=http://127.0.0.1:1
 contains log "one of version and binary is required"
+check "an option in place of the URL" 2 A2A_BINARY="$A2A_CONFORMANCE" A2A_URL="--exec=touch $place/injected"
+[[ ! -e injected ]]
 check "an action at a branch" 4 A2A_VERSION=main A2A_URL=http://127.0.0.1:1
 
 # A release of this machine, from a directory.
 case "$(uname -sm)" in
     "Linux x86_64") target=x86_64-unknown-linux-musl ;;
     "Linux aarch64") target=aarch64-unknown-linux-musl ;;
+    "Darwin x86_64") target=x86_64-apple-darwin ;;
     "Darwin arm64") target=aarch64-apple-darwin ;;
 esac
 archive=a2a-conformance-v0-$target.tar.gz

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the static programs in a directory as root, in a root directory with nothing else but authorities for TLS.
+# Runs static programs in a root directory (chroot) that has nothing else but the certificates of authorities:
+# test_empty_root.sh DIRECTORY. Needs root.
 set -euo pipefail
 programs=$1
 place=$(mktemp -d)
@@ -12,6 +13,7 @@ cd "$place"
 
 # Starts an agent in the empty root, and sets `url`.
 serve() {
+    : > log
     chroot "$root" /a2a serve reference --address 127.0.0.1:0 "$@" > log 2>&1 &
     until url=$(grep -oE 'https?://127\.0\.0\.1:[0-9]+' log | head -1) && [[ $url ]]; do
         kill -0 $! || { cat log; exit 1; }

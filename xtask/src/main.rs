@@ -42,7 +42,7 @@ enum Task {
     Pictures,
     /// Write the tables and descriptors of gRPC's messages, from their `.proto` files.
     Protobuf,
-    /// Make the files of a release: archives, wheels, npm packages, lists of dependencies, installers.
+    /// Make the files of a release: archives, wheels, npm packages, SBOMs, installers.
     Release(release::Options),
     #[command(flatten)]
     Experiment(experiment::Experiment),

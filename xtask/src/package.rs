@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::workspace::{self, Failure, at, run};
+use crate::workspace::{self, Failure, VERSION, at, run};
 
 /// Packs every crate that is released, and builds from the packages alone, in a directory without this workspace: an
 /// agent without a C compiler, the programs of the README, the two command lines as `cargo install` does, and each
@@ -73,9 +73,6 @@ const KEPT: [&str; 5] = [
     "agent2agent-grpc-peer",
     "a2a-conformance-proof",
 ];
-
-/// Version of every crate of the workspace.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A whole agent, with the default features.
 const HELLO: &str = r#"

@@ -6,6 +6,9 @@ use std::process::Command;
 /// Description of a failed task.
 pub(crate) type Failure = String;
 
+/// Version of every crate of the workspace.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The directory of the workspace.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));

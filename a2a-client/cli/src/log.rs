@@ -52,10 +52,10 @@ impl LogOptions {
     }
 }
 
-/// Leaves out what `rmcp` logs of the messages that it passes on, unless its level was given.
+/// Limits `rmcp`, which logs the content of messages, to warnings, unless a level was given for it.
 fn without_content(filter: Targets) -> Targets {
     let level = filter.default_level().unwrap_or(LevelFilter::OFF);
-    match filter.iter().any(|(target, _)| target.starts_with("rmcp")) {
+    match filter.iter().any(|(target, _)| target == "rmcp") {
         true => filter,
         false => filter.with_target("rmcp", level.min(LevelFilter::WARN)),
     }
@@ -110,5 +110,6 @@ mod tests {
         assert!(!enabled("error", Level::WARN) && enabled("error", Level::ERROR));
         assert!(!enabled("off", Level::ERROR));
         assert!(enabled("info,rmcp=debug", Level::DEBUG));
+        assert!(!enabled("trace,rmcp::transport=off", Level::INFO));
     }
 }

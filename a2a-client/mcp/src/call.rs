@@ -138,7 +138,7 @@ async fn follow(
             Some(Err(error)) => {
                 let mut task = events.task().cloned();
                 turn.events = None;
-                // Some agents tell of the end of a task by nothing but the error.
+                // Some agents report the end of a task only as an error.
                 if let (Error::Agent(_), Some(task)) = (&error, &mut task)
                     && let Ok(found) = turn.client.get_task(task.id.clone(), None).await
                 {

@@ -3,15 +3,15 @@
 set -euo pipefail
 files=$1 context=$2
 for platform in amd64:x86_64 arm64:aarch64; do
-    archives=("$files"/a2a{,-conformance}-v*-"${platform#*:}"-unknown-linux-musl.tar.gz)
-    if [[ ! -f ${archives[0]} ]]; then
-        echo "note: no programs for ${platform%:*} in $files" >&2
-        continue
-    fi
     folder=$context/linux/${platform%:*}
-    mkdir -p "$folder"
-    for archive in "${archives[@]}"; do
-        tar -xzf "$archive" -C "$folder" --strip-components 1 --wildcards '*/a2a' '*/a2a-conformance'
+    for program in a2a a2a-conformance; do
+        archive=$(echo "$files/$program"-v*-"${platform#*:}"-unknown-linux-musl.tar.gz)
+        if [[ ! -f $archive ]]; then
+            echo "note: no $program for ${platform%:*} in $files" >&2
+            continue
+        fi
+        mkdir -p "$folder"
+        tar -xzf "$archive" -C "$folder" --strip-components 1 --wildcards "*/$program"
     done
 done
 cp "$(dirname "$0")/Dockerfile" /etc/ssl/certs/ca-certificates.crt "$context"

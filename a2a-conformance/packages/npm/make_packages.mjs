@@ -1,8 +1,8 @@
-// Writes the packages of the programs, and one for each platform with a program that was built before:
-// node make_packages.mjs OUTPUT x86_64-unknown-linux-gnu=DIRECTORY …
+// Writes the packages of a platform with the programs that were built before, and with `main` the packages that depend
+// on those of all platforms:
+// node make_packages.mjs OUTPUT [main] [x86_64-unknown-linux-gnu=DIRECTORY]…
 
 import { chmod, copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 const LICENSES = ["LICENSE-APACHE", "LICENSE-MIT"];
@@ -14,14 +14,15 @@ const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 const workspace = join(here, "../../..");
 const targets = JSON.parse(await readFile(join(here, "../targets.json"), "utf8"));
 
-const [output, ...pairs] = process.argv.slice(2);
+const [output, ...words] = process.argv.slice(2);
+const pairs = words.filter((word) => word !== "main");
 if (!output) throw new Error("cannot write the packages: no directory is given");
 const [, version] = (await readFile(join(workspace, "Cargo.toml"), "utf8")).match(/\[workspace\.package\][^[]*?\nversion = "([^"]+)"/);
 const built = pairs.map((pair) => {
   const [target, directory] = pair.split("=");
   const known = targets.find((row) => row.target === target);
   if (!known || !directory) throw new Error(`cannot write a package: ${pair} is not TARGET=DIRECTORY, with one of ${targets.map((row) => row.target)}`);
-  // A program that links glibc, which is not published, is for Linux like the static one.
+  // Programs that link glibc are not published. Tests use them in place of the static ones.
   const { npm } = known.npm ? known : targets.find((row) => row.target === target.replace("-gnu", "-musl"));
   return { target, directory, npm };
 });
@@ -29,15 +30,15 @@ const built = pairs.map((pair) => {
 for (const { folder, program, files } of PROJECTS) {
   const about = JSON.parse(await readFile(join(here, folder, "package.json"), "utf8"));
   const nameOf = ({ os, cpu }) => `@${about.name}/${os}-${cpu}`;
-  // All platforms, given here or not: they are published from several machines.
-  const platforms = targets.flatMap(({ npm }) => npm ?? []);
-  const optionalDependencies = Object.fromEntries(platforms.map((platform) => [nameOf(platform), version]));
-  const main = await write({ ...about, version, optionalDependencies });
-  for (const file of files) await cp(join(here, folder, file), join(main, file), { recursive: true });
-  await copyFile(join(here, "program.js"), join(main, "program.js"));
+  if (words.includes("main")) {
+    const platforms = targets.flatMap(({ npm }) => npm ?? []);
+    const optionalDependencies = Object.fromEntries(platforms.map((platform) => [nameOf(platform), version]));
+    const main = await write({ ...about, version, optionalDependencies });
+    for (const file of files) await cp(join(here, folder, file), join(main, file), { recursive: true });
+    await copyFile(join(here, "program.js"), join(main, "program.js"));
+  }
   for (const { target, directory, npm } of built) {
     const file = npm.os === "win32" ? `${program}.exe` : program;
-    if (!existsSync(join(directory, file))) continue;
     const { license, repository } = about;
     const lists = Object.fromEntries(Object.entries(npm).map(([key, value]) => [key, [value]]));
     const description = `The program of ${about.name} for ${target}`;

@@ -1,4 +1,4 @@
-// The program of this platform: the path in a variable, or the binary in the package of the platform.
+// The program of this platform: the binary in the package of the platform, or for the suite the path in A2A_CONFORMANCE.
 
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
@@ -8,13 +8,14 @@ const SUFFIX = process.platform === "win32" ? ".exe" : "";
 
 /** Returns its path. */
 export function program(name = "a2a-conformance", owner = name) {
-  const variable = name.toUpperCase().replace("-", "_");
-  if (process.env[variable]) return process.env[variable];
+  const isSuite = name === "a2a-conformance";
+  if (isSuite && process.env.A2A_CONFORMANCE) return process.env.A2A_CONFORMANCE;
   const platform = `@${owner}/${process.platform}-${process.arch}`;
   try {
     return createRequire(import.meta.url).resolve(`${platform}/${name}${SUFFIX}`);
   } catch {
-    throw new Error(`cannot run ${name}: ${platform} is not installed: install it, or name the program in ${variable}`);
+    const advice = isSuite ? "install it, or name the program in A2A_CONFORMANCE" : "install it";
+    throw new Error(`cannot run ${name}: ${platform} is not installed: ${advice}`);
   }
 }
 

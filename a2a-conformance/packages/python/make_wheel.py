@@ -48,7 +48,9 @@ def make_wheel(project, binary, target, output):
     heads += [("Description-Content-Type", "text/markdown")]
     readme = (project / about["readme"]).read_text(encoding="utf-8")
     texts = {"METADATA": lines(heads) + "\n" + readme}
-    texts["WHEEL"] = lines([("Wheel-Version", "1.0"), ("Generator", "make_wheel"), ("Root-Is-Purelib", "false"), ("Tag", tag)])
+    platforms = tag.removeprefix("py3-none-").split(".")
+    heads = [("Wheel-Version", "1.0"), ("Generator", "make_wheel"), ("Root-Is-Purelib", "false")]
+    texts["WHEEL"] = lines(heads + [("Tag", f"py3-none-{platform}") for platform in platforms])
     groups = about.get("entry-points", {}).items()
     if groups:
         rows = ([f"[{group}]"] + [f"{name} = {place}" for name, place in entries.items()] for group, entries in groups)

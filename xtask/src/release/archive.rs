@@ -38,6 +38,9 @@ fn write_one(name: &str, target: &Target, built: &Path, output: &Path) -> Result
         let mut completion = Command::new(&program);
         let printed = completion.args(["completion", shell]).output();
         let printed = printed.map_err(|error| at(&program, error))?;
+        if !printed.status.success() {
+            return Err(format!("{completion:?}: {}", printed.status));
+        }
         add(&format!("completions/{file}"), 0o644, printed.stdout);
     }
     let pages = workspace::target().join("manual-pages");

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use super::archive::sha256;
-use super::target::{PROGRAMS, Program, Target, VERSION, packages, targets};
-use crate::workspace::{Failure, at};
+use super::target::{PROGRAMS, Program, Target, packages, targets};
+use crate::workspace::{Failure, VERSION, at};
 
-/// Templates of a program's manifests, and the ends of the files that are made of them.
+/// Templates of a program's manifests, each with the suffix of the file that is made of it.
 const TEMPLATES: [(&str, &str); 5] = [
     ("homebrew.rb", ".rb"),
     ("scoop.json", ".json"),
@@ -24,8 +24,8 @@ struct Archive {
     digest: String,
 }
 
-/// Writes them with the digests of the archives in `output`. Those of `missing` targets, which a dry run cannot build,
-/// are zeros.
+/// Writes the installer and the manifests with the SHA-256 of each archive in `output`: zeros for `missing` targets,
+/// which a dry run cannot build.
 pub(super) fn write(output: &Path, missing: &[Target]) -> Result<(), Failure> {
     let mut archives = Vec::new();
     for program in &PROGRAMS {

@@ -36,8 +36,8 @@ enum Step {
         #[arg(long)]
         target: String,
     },
-    /// From the archives of all targets: the installer and the manifests of package managers. The lists of
-    /// dependencies, too.
+    /// Write the installer, the manifests of package managers, the SBOMs and the main npm packages, from the archives of
+    /// all targets.
     Installers,
 }
 
@@ -54,12 +54,13 @@ pub(crate) fn release(options: Options) -> Result<(), Failure> {
             archive::write(&target, &built, &output)?;
             if target.wheel.is_some() {
                 wheels(&target, &built, &output)?;
-                npm_packages(&target, &built, &output)?;
+                npm_packages(&platform(&target, &built), &output)?;
             }
             Ok(())
         }
         Some(Step::Installers) => {
-            dependencies(&output)?;
+            sboms(&output)?;
+            npm_packages("main", &output)?;
             installers::write(&output, &[])
         }
         None => dry_run(&output),
@@ -80,8 +81,13 @@ fn wheels(target: &Target, built: &Path, output: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the npm packages with the built programs.
-fn npm_packages(target: &Target, built: &Path, output: &Path) -> Result<(), Failure> {
+/// Returns the argument of `make_packages.mjs` for the packages of a platform.
+fn platform(target: &Target, built: &Path) -> String {
+    format!("{}={}", target.target, built.display())
+}
+
+/// Writes the npm packages of a platform, or the main ones.
+fn npm_packages(which: &str, output: &Path) -> Result<(), Failure> {
     let folders = workspace::target().join("npm-packages");
     if folders.exists() {
         fs::remove_dir_all(&folders).map_err(|error| at(&folders, error))?;
@@ -89,16 +95,19 @@ fn npm_packages(target: &Target, built: &Path, output: &Path) -> Result<(), Fail
     let mut npm = Command::new("node");
     npm.arg(packages().join("npm/make_packages.mjs"));
     npm.arg(&folders);
-    run(npm.arg(format!("{}={}", target.target, built.display())))?;
+    run(npm.arg(which))?;
     for entry in fs::read_dir(&folders).map_err(|error| at(&folders, error))? {
         let folder = entry.map_err(|error| at(&folders, error))?.path();
-        let mut pack = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
+        let mut pack = Command::new(NPM);
         pack.args(["pack", "--silent"]);
         pack.arg(folder).arg("--pack-destination");
         run(pack.arg(output))?;
     }
     Ok(())
 }
+
+/// On Windows it is a script.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
 /// Builds the programs of a target, and returns their directory. The paths of this machine are replaced, so that the
 /// same commit has the same programs in every directory.
@@ -117,9 +126,12 @@ fn build(target: &Target) -> Result<PathBuf, Failure> {
         flags.to_vec()
     };
     let mut rust_flags = flags("--remap-path-prefix");
-    // Added by the caller, like `-C target-feature=+crt-static`.
     let added = std::env::var("RUSTFLAGS").unwrap_or_default();
     rust_flags.extend(added.split_whitespace().map(str::to_owned));
+    if target.is_windows() {
+        // Without the redistributable of Visual C++, which a plain Windows lacks.
+        rust_flags.push("-Ctarget-feature=+crt-static".to_owned());
+    }
     let mut cargo = workspace::cargo();
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rust_flags.join("\u{1f}"));
     if !target.is_windows() {
@@ -134,13 +146,21 @@ fn build(target: &Target) -> Result<PathBuf, Failure> {
 }
 
 fn dry_run(output: &Path) -> Result<(), Failure> {
-    let (here, elsewhere): (Vec<_>, Vec<_>) = targets()?
-        .into_iter()
-        .partition(|target| target.obstacle().is_none());
+    let mut here = Vec::new();
+    let (mut elsewhere, mut obstacles) = (Vec::new(), Vec::new());
+    for target in targets()? {
+        match target.obstacle() {
+            None => here.push(target),
+            Some(obstacle) => {
+                obstacles.push(format!("programs for {} ({obstacle})", target.target));
+                elsewhere.push(target);
+            }
+        }
+    }
     // Known before the build, which takes a while.
-    let (has_python, has_npm) = (is_here("python3"), is_here("npm"));
+    let (has_python, has_npm) = (is_here("python3"), is_here(NPM));
     let has_sbom = is_here("cargo-sbom");
-    // Without a target of the packages, they are made of the first one that is here.
+    // If no target with a wheel can be built here, pack the first target that can.
     let packed = here.iter().position(|target| target.wheel.is_some());
     for (index, target) in here.iter().enumerate() {
         let built = build(target)?;
@@ -150,11 +170,14 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
             wheels(target, &built, output)?;
         }
         if has_npm && is_packed {
-            npm_packages(target, &built, output)?;
+            npm_packages(&platform(target, &built), output)?;
         }
     }
+    if has_npm {
+        npm_packages("main", output)?;
+    }
     if has_sbom {
-        dependencies(output)?;
+        sboms(output)?;
     }
     installers::write(output, &elsewhere)?;
     let mut publish = workspace::cargo();
@@ -166,9 +189,8 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
         println!("  {:>6.1} MB  {name}", length as f64 / 1e6);
     }
     println!("\nOnly the workflow does this (.github/workflows/release.yml):");
-    for target in elsewhere {
-        let obstacle = target.obstacle().unwrap_or_default();
-        println!("  programs for {} ({obstacle})", target.target);
+    for step in obstacles {
+        println!("  {step}");
     }
     for (is_made, step) in [
         (
@@ -176,10 +198,7 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
             "wheels (python3, 3.11 or later, is not installed)",
         ),
         (has_npm, "npm packages (node and npm are not installed)"),
-        (
-            has_sbom,
-            "lists of dependencies (cargo install --locked cargo-sbom)",
-        ),
+        (has_sbom, "SBOMs (cargo install --locked cargo-sbom)"),
     ] {
         if !is_made {
             println!("  {step}");
@@ -206,11 +225,11 @@ const REMAINING: [&str; 5] = [
     "the container for x86-64 and ARM",
     "the draft of the release, with these files",
     "crates.io, PyPI, npm: after the draft was approved",
-    "Homebrew, Scoop, winget: by a request to each of their repositories, with these manifests",
+    "Homebrew, Scoop, winget: the manifests are sent to them by hand",
 ];
 
-/// Writes the list of dependencies (SBOM) of each program.
-fn dependencies(output: &Path) -> Result<(), Failure> {
+/// Writes the SBOM of each program.
+fn sboms(output: &Path) -> Result<(), Failure> {
     for Program { name, package, .. } in &PROGRAMS {
         let mut sbom = workspace::cargo();
         sbom.args([
@@ -222,7 +241,7 @@ fn dependencies(output: &Path) -> Result<(), Failure> {
         let listed = listed.map_err(|error| format!("{sbom:?}: {error}"))?;
         if !listed.status.success() {
             let problem = String::from_utf8_lossy(&listed.stderr);
-            return Err(format!("cannot list the dependencies of {name}: {problem}"));
+            return Err(format!("cannot write the SBOM of {name}: {problem}"));
         }
         let path = output.join(format!("{name}.cdx.json"));
         fs::write(&path, listed.stdout).map_err(|error| at(&path, error))?;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::workspace::{self, Failure, at};
+use crate::workspace::{self, Failure, VERSION, at};
 
 /// A program of the release.
 pub(super) struct Program {
@@ -37,9 +37,6 @@ pub(super) const PROGRAMS: [Program; 2] = [
         description: "Check agents and clients of the Agent2Agent (A2A) protocol",
     },
 ];
-
-/// Version of all crates.
-pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Directory with the packages for other package managers.
 pub(super) fn packages() -> PathBuf {
@@ -76,7 +73,7 @@ impl Target {
         Ok(targets.swap_remove(index))
     }
 
-    /// Returns why this machine cannot build its programs, which it then runs.
+    /// Returns why this machine cannot build and run programs of this target, or `None` if it can.
     pub(super) fn obstacle(&self) -> Option<&'static str> {
         let system = match std::env::consts::OS {
             "macos" => "apple",

@@ -78,7 +78,7 @@ def program():
     found = os.environ.get("A2A_CONFORMANCE") or shutil.which(name, path=sysconfig.get_path("scripts")) or shutil.which(name)
     if found:
         return found
-    raise SuiteError(f"cannot run the suite: no {own}, and no a2a-conformance on PATH: install it, or name it in A2A_CONFORMANCE")
+    raise SuiteError(f"cannot run the suite: no {sysconfig.get_path('scripts')}, and no a2a-conformance on PATH: install it, or name it in A2A_CONFORMANCE")
 
 
 def read_checks(report, target):

@@ -49,12 +49,18 @@ pub enum TlsConfigError {
     NoKey,
     /// They do not fit.
     #[error("the certificates cannot be used: {0}")]
-    Unusable(#[from] rustls::Error),
+    Unusable(rustls::Error),
     /// This system has no certificate authorities, and none was added.
     #[error(
         "no certificate authority is known: install the system's package ca-certificates, or name a PEM file in SSL_CERT_FILE"
     )]
     NoAuthorities,
+}
+
+impl From<rustls::Error> for TlsConfigError {
+    fn from(error: rustls::Error) -> Self {
+        Self::Unusable(error)
+    }
 }
 
 impl Tls {
@@ -164,7 +170,9 @@ impl Settings {
             false => {
                 let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider));
                 Arc::new(verifier.map_err(|error| match error {
-                    rustls::Error::General(_) => TlsConfigError::NoAuthorities,
+                    rustls::Error::General(_) if cfg!(target_os = "linux") => {
+                        TlsConfigError::NoAuthorities
+                    }
                     // One that was added cannot be read.
                     error => TlsConfigError::Unusable(error),
                 })?)
