@@ -12,6 +12,7 @@ use crate::workspace::{self, Failure, VERSION, at, run};
 pub(crate) fn package() -> Result<(), Failure> {
     let mut pack = workspace::cargo();
     pack.args(["package", "--workspace", "--no-verify", "--allow-dirty"]);
+    pack.arg("--target-dir").arg(workspace::target());
     run(pack.args(KEPT.map(|name| format!("--exclude={name}"))))?;
 
     let place = workspace::target().join("from-packages");
