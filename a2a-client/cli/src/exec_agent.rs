@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
 
 use a2a_server::{Agent, ArtifactBuilder, Failure as TurnFailure, Turn, TurnLimits};
 use a2a_types::{AgentCard, AgentSkill, Message, Part, TaskState};
@@ -266,6 +265,7 @@ struct Group {
 }
 
 impl Group {
+    #[cfg_attr(not(unix), expect(unused_variables))]
     fn of(child: &Child) -> Self {
         Self {
             #[cfg(unix)]
@@ -307,7 +307,8 @@ impl Drop for Group {
 }
 
 /// Time within which a command ends after SIGTERM.
-const GRACE: Duration = Duration::from_secs(3);
+#[cfg(unix)]
+const GRACE: std::time::Duration = std::time::Duration::from_secs(3);
 /// Bytes that are read at once.
 const MAX_PIECE: usize = 8 << 10;
 /// Bytes of a line.

@@ -221,23 +221,17 @@ fn without_libpq_modes(url: &str) -> (String, bool) {
     )
 }
 
-/// Returns whether a host is this machine, by its name or address.
+/// Returns whether a host is this machine, by its name or address, or a socket.
 fn is_loopback(host: &tokio_postgres::config::Host) -> bool {
-    let tokio_postgres::config::Host::Tcp(host) = host else {
-        return is_socket(host);
-    };
-    let address = host.parse();
-    host == "localhost" || address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
-}
-
-#[cfg(unix)]
-fn is_socket(host: &tokio_postgres::config::Host) -> bool {
-    matches!(host, tokio_postgres::config::Host::Unix(_))
-}
-
-#[cfg(not(unix))]
-fn is_socket(_: &tokio_postgres::config::Host) -> bool {
-    false
+    match host {
+        tokio_postgres::config::Host::Tcp(host) => {
+            let address = host.parse();
+            host == "localhost"
+                || address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+        }
+        #[cfg(unix)]
+        tokio_postgres::config::Host::Unix(_) => true,
+    }
 }
 
 const DEFAULT_CONNECTIONS: usize = 16;
