@@ -221,6 +221,10 @@ fn without_libpq_modes(url: &str) -> (String, bool) {
     )
 }
 
+fn is_socket(host: &tokio_postgres::config::Host) -> bool {
+    !matches!(host, tokio_postgres::config::Host::Tcp(_))
+}
+
 /// Returns whether a host is this machine, by its name or address, or a socket.
 fn is_loopback(host: &tokio_postgres::config::Host) -> bool {
     match host {
