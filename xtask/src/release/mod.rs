@@ -46,7 +46,7 @@ pub(crate) fn release(options: Options) -> Result<(), Failure> {
     let output = options.output;
     let output = output.unwrap_or_else(|| workspace::target().join("release-files"));
     fs::create_dir_all(&output).map_err(|error| at(&output, error))?;
-    let output = fs::canonicalize(&output).map_err(|error| at(&output, error))?;
+    let output = std::path::absolute(&output).map_err(|error| at(&output, error))?;
     match options.step {
         Some(Step::Programs { target }) => {
             let target = Target::find(&target)?;
@@ -157,7 +157,13 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
             }
         }
     }
-    // Known before the build, which takes a while.
+    for target in &here {
+        println!(
+            "builds the programs for {}: about ten minutes on two processors",
+            target.target
+        );
+    }
+    // Known before the build.
     let (has_python, has_npm) = (is_here("python3"), is_here(NPM));
     let has_sbom = is_here("cargo-sbom");
     // If no target with a wheel can be built here, pack the first target that can.
