@@ -137,6 +137,8 @@ fn build(target: &Target) -> Result<PathBuf, Failure> {
     if !target.is_windows() {
         cargo.env("CFLAGS", flags("-ffile-prefix-map").join(" "));
     }
+    // Compilers of C put this in place of the time of the build.
+    cargo.env("SOURCE_DATE_EPOCH", "0");
     cargo.env("CARGO_INCREMENTAL", "0");
     cargo.args(["build", "--locked", "--profile=dist", "--target"]);
     cargo.arg(&target.target).arg("--target-dir");
