@@ -1,5 +1,5 @@
 // Writes the packages of a platform with the programs that were built before, and with `main` the packages that depend
-// on those of all platforms:
+// on the packages of all platforms:
 // node make_packages.mjs OUTPUT [main] [x86_64-unknown-linux-gnu=DIRECTORY]…
 
 import { chmod, copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
