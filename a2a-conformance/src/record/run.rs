@@ -438,6 +438,12 @@ impl Run {
             .filter(move |result| result.column() == column)
     }
 
+    /// Returns the score of the checks of a level in a column.
+    pub fn column_score(&self, column: &Column, level: Level) -> Score {
+        let results = self.within(column);
+        results.filter(|result| result.level == level).collect()
+    }
+
     /// Returns the score of the checks of a level, in one version and binding or in all.
     pub fn score(
         &self,

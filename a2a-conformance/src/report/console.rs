@@ -152,11 +152,7 @@ fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
         .unwrap_or_default();
     for column in &columns {
         let name = name(column);
-        let score = |level| -> Score {
-            run.within(column)
-                .filter(|result| result.level == level)
-                .collect()
-        };
+        let score = |level| run.column_score(column, level);
         let (must, should) = (score(Level::Must), score(Level::Should));
         let all: Score = run.within(column).collect();
         let cell = |score: Score| format!("{}/{}", score.met, score.scored);

@@ -87,10 +87,7 @@ fn table(run: &Run) -> String {
     );
     for column in run.scored_columns() {
         let score = |level| {
-            let score: Score = run
-                .within(&column)
-                .filter(|result| result.level == level)
-                .collect();
+            let score = run.column_score(&column, level);
             format!("{}/{}", score.met, score.scored)
         };
         let all: Score = run.within(&column).collect();

@@ -19,11 +19,7 @@ pub(super) struct ScoreCard {
 
 impl ScoreCard {
     pub(super) fn of(run: &Run, column: &Column) -> Self {
-        let score = |level| -> Score {
-            run.within(column)
-                .filter(|result| result.level == level)
-                .collect()
-        };
+        let score = |level| run.column_score(column, level);
         let (must, should) = (score(Level::Must), score(Level::Should));
         let all: Score = run.within(column).collect();
         let waived = run
