@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::time::Duration;
 
 use a2a_model::{Tool, ToolError, ToolOutput, Tools};
 use a2a_types::Object;
@@ -29,7 +28,6 @@ use tokio::sync::Mutex;
 pub struct ToolServer {
     program: OsString,
     arguments: Vec<OsString>,
-    timeout: Duration,
     hidden: Vec<OsString>,
     running: Mutex<Option<RunningService<RoleClient, ()>>>,
 }
@@ -43,16 +41,9 @@ impl ToolServer {
         Self {
             program: program.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
-            timeout: DEFAULT_TIMEOUT,
             hidden: Vec::new(),
             running: Mutex::new(None),
         }
-    }
-
-    /// Sets the limit on the time of a tool. Default: 60 s.
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.timeout = limit;
-        self
     }
 
     /// Hides a variable of the environment from the program, such as that of an API key.
@@ -84,50 +75,31 @@ impl ToolServer {
             legacy_version: None,
         };
         let starting = ().serve_with_lifecycle(process, lifecycle);
-        let server = match tokio::time::timeout(START_TIMEOUT, starting).await {
-            Ok(Ok(server)) => server,
-            Ok(Err(error)) => {
-                let problem = format!("{program} ended before it spoke MCP; see its output");
-                return Err(ToolError::new(problem).with_source(error));
-            }
-            Err(_) => {
-                let problem = format!("{program} did not answer within {START_TIMEOUT:?}");
-                return Err(ToolError::new(problem));
-            }
-        };
+        let server = starting.await.map_err(|error| {
+            let problem = format!("{program} ended before it spoke MCP; see its output");
+            ToolError::new(problem).with_source(error)
+        })?;
         Ok(running.insert(server).peer().clone())
     }
 
-    /// Awaits a call of the server within the limit of its time.
-    async fn within<T>(
-        &self,
-        call: impl Future<Output = Result<T, rmcp::ServiceError>>,
-    ) -> Result<T, ToolError> {
-        match tokio::time::timeout(self.timeout, call).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(rmcp::ServiceError::McpError(error))) => Err(ToolError::new(error.message)),
-            Ok(Err(error)) => {
+    /// Returns an error of a call as the model gets it.
+    fn failure(&self, error: rmcp::ServiceError) -> ToolError {
+        match error {
+            rmcp::ServiceError::McpError(error) => ToolError::new(error.message),
+            error => {
                 let problem = format!("the call of {} failed", self.program.to_string_lossy());
-                Err(ToolError::new(problem).with_source(error))
+                ToolError::new(problem).with_source(error)
             }
-            Err(_) => Err(ToolError::new(format!(
-                "no answer within {:?}",
-                self.timeout
-            ))),
         }
     }
 }
-
-/// Time within which a server must answer to its first message.
-const START_TIMEOUT: Duration = Duration::from_secs(30);
-
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Tools for ToolServer {
     fn list(&self) -> BoxFuture<'_, Result<Vec<Tool>, ToolError>> {
         async {
             let peer = self.peer().await?;
-            let listed = self.within(peer.list_all_tools()).await?;
+            let listed = peer.list_all_tools().await;
+            let listed = listed.map_err(|error| self.failure(error))?;
             let tools = listed.into_iter().map(|tool| {
                 let schema = serde_json::Value::Object((*tool.input_schema).clone());
                 Tool::new(tool.name, tool.description.unwrap_or_default(), schema)
@@ -145,7 +117,8 @@ impl Tools for ToolServer {
         async move {
             let peer = self.peer().await?;
             let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
-            let result = self.within(peer.call_tool(request)).await?;
+            let result = peer.call_tool(request).await;
+            let result = result.map_err(|error| self.failure(error))?;
             let text = text(&result);
             Ok(match result.is_error {
                 Some(true) => ToolOutput::error(text),

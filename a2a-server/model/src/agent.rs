@@ -19,7 +19,7 @@ use crate::error::ModelError;
 use crate::history::{History, Media, Round, mark_failure};
 use crate::output::Output;
 use crate::service::Service;
-use crate::toolbox::Toolbox;
+use crate::toolbox::{MAX_TURN_OUTPUT, Toolbox};
 use crate::tools::Tools;
 
 /// An agent that answers with a language model.
@@ -125,7 +125,7 @@ impl ModelAgent {
 
     /// Sets the bytes of the conversation that are sent; 128 KiB by default. The oldest messages are left out first, each
     /// tool call with its result. The message to answer is always sent; the system text and the tool calls of the turn
-    /// are not counted.
+    /// are not counted. An image or a file counts as 4 KiB; the newest 16 MiB of those in earlier messages are sent.
     pub fn history_bytes(mut self, bytes: usize) -> Self {
         self.history_bytes = bytes;
         self
@@ -137,7 +137,8 @@ impl ModelAgent {
         self.history_bytes(tokens.saturating_mul(BYTES_PER_TOKEN))
     }
 
-    /// Passes images to the model. By default it gets a note that there is one, as for each file.
+    /// Passes images to the model. By default it gets a note that there is one, as for each file. The service itself
+    /// fetches images at URLs, which callers name.
     pub fn images(mut self, pass: bool) -> Self {
         self.media.images = pass;
         self
@@ -186,6 +187,13 @@ impl ModelAgent {
         self.service().map(drop)
     }
 
+    /// Lists the tools, as each turn does: their programs are started. Errors: [`ModelError::Tools`].
+    pub async fn check_tools(&self) -> Result<(), ModelError> {
+        Toolbox::list(&self.tools, self.tool_timeout)
+            .await
+            .map(drop)
+    }
+
     /// Takes a turn like [`run`](Agent::run), but returns an error without failing the task: for agents that have an
     /// alternative. A canceled turn is not recognised.
     pub async fn answer(&self, turn: &Turn) -> Result<(), ModelError> {
@@ -193,6 +201,7 @@ impl ModelAgent {
         let toolbox = Toolbox::list(&self.tools, self.tool_timeout).await?;
         let mut history = self.history(turn).await?;
         let mut output = Output::new(turn, self.max_output_bytes);
+        let mut room = MAX_TURN_OUTPUT;
         for round in 0.. {
             let request = self.request(&history, &toolbox);
             let response = self.respond(&service, request, round, &mut output).await?;
@@ -203,7 +212,7 @@ impl ModelAgent {
                 return Err(ModelError::TooManyRounds(self.max_rounds));
             }
             output.calls(&response.calls).await?;
-            let calls = toolbox.run(response.calls).await;
+            let calls = toolbox.run(response.calls, &mut room).await;
             output.results(&calls).await?;
             history.push(Round {
                 text: response.text,
@@ -311,6 +320,11 @@ impl ModelAgent {
                 // The last event may have been cut.
                 Err(ModelError::MalformedDelta(_)) if stream.has_ended() => {
                     return Err(ModelError::Cut(None));
+                }
+                // Read again without the API key, which services may repeat.
+                Err(ModelError::Service { .. }) => {
+                    let text = service.redacted(&String::from_utf8_lossy(&data));
+                    self.api.read(text.as_bytes())?
                 }
                 deltas => deltas?,
             };
@@ -440,7 +454,10 @@ impl Response {
             }
             Delta::Call(call) => {
                 self.has_output();
-                output.count(call.arguments.len())?;
+                // Whole arguments repeat the pieces.
+                if !call.is_whole {
+                    output.count(call.arguments.len())?;
+                }
                 self.call_buffer.add(call)?;
             }
             Delta::Opaque(item) => {

@@ -61,10 +61,14 @@ fn content(pieces: &[&Piece]) -> Value {
 
 fn add_round(messages: &mut Vec<Value>, round: &Round) {
     let calls = round.calls.iter().map(|(call, _)| {
-        json!({"id": call.id, "type": "function", "function": {
+        let mut entry = json!({"id": call.id, "type": "function", "function": {
             "name": call.name,
             "arguments": call.replayed_arguments(),
-        }})
+        }});
+        if let Some(extra) = &call.extra {
+            entry["extra_content"] = extra.clone();
+        }
+        entry
     });
     let text = (!round.text.is_empty()).then_some(&round.text);
     let calls: Value = calls.collect();
@@ -110,6 +114,8 @@ struct ToolCall {
     index: Option<u64>,
     id: Option<String>,
     function: Option<Function>,
+    /// Gemini has the signature of its reasoning here, and wants it back.
+    extra_content: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -179,5 +185,6 @@ fn call_delta(call: ToolCall) -> CallDelta {
             Some(other) => other.to_string(),
         },
         is_whole: false,
+        extra: call.extra_content,
     }
 }

@@ -36,15 +36,19 @@ pub(crate) struct CallDelta {
     pub(crate) arguments: String,
     /// `true` if the arguments are whole, and replace earlier pieces.
     pub(crate) is_whole: bool,
+    /// A member of the service's own, to be sent back unchanged.
+    pub(crate) extra: Option<Value>,
 }
 
 /// A tool call of the model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) name: String,
     /// The arguments as the model wrote them.
     pub(crate) arguments: String,
+    /// A member of the service's own, to be sent back unchanged.
+    pub(crate) extra: Option<Value>,
 }
 
 impl Call {
@@ -75,32 +79,42 @@ pub(crate) struct CallBuffer {
 impl CallBuffer {
     /// Adds a piece. Errors: the calls are too many or too long.
     pub(crate) fn add(&mut self, delta: CallDelta) -> Result<(), ModelError> {
-        let too_long = ModelError::TooLong {
-            what: "list of tool calls",
-            limit: MAX_ARGUMENTS,
-        };
-        self.bytes += delta.id.len() + delta.name.len() + delta.arguments.len();
-        if self.bytes > MAX_ARGUMENTS {
-            return Err(too_long);
-        }
+        let extra = delta.extra.as_ref().map_or(0, |it| it.to_string().len());
+        self.bytes += delta.id.len() + delta.name.len() + delta.arguments.len() + extra;
+        let is_new = !delta.name.is_empty() && !delta.arguments.is_empty();
         let place = self.calls.iter().rposition(|(index, call)| {
-            // Some services give each call the index 0, or none.
-            *index == delta.index && (delta.id.is_empty() || call.id == delta.id)
+            // Some services give each call the index 0, or none, and some of them no id: such a call comes whole.
+            let is_whole = !call.arguments.is_empty() && call.object().is_ok();
+            let is_same = match delta.id.is_empty() {
+                true => !(is_new && is_whole),
+                false => call.id == delta.id,
+            };
+            is_same && *index == delta.index
         });
         let place = match place {
             Some(place) => place,
-            None if self.calls.len() >= MAX_CALLS => return Err(too_long),
+            None if self.calls.len() >= MAX_CALLS => {
+                let problem = format!("it has more than {MAX_CALLS} tool calls");
+                return Err(ModelError::NotUnderstood(problem));
+            }
             None => {
-                let call = Call {
-                    id: String::new(),
-                    name: String::new(),
-                    arguments: String::new(),
-                };
-                self.calls.push((delta.index, call));
+                self.calls.push((delta.index, Call::default()));
                 self.calls.len() - 1
             }
         };
         let (_, call) = &mut self.calls[place];
+        if delta.is_whole {
+            self.bytes -= call.arguments.len();
+        }
+        if self.bytes > MAX_ARGUMENTS {
+            return Err(ModelError::TooLong {
+                what: "list of tool calls",
+                limit: MAX_ARGUMENTS,
+            });
+        }
+        if call.extra.is_none() {
+            call.extra = delta.extra;
+        }
         if call.id.is_empty() {
             call.id = delta.id;
         }

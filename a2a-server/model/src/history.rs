@@ -92,8 +92,21 @@ impl History {
         self.items.push(Item::Round(round));
     }
 
-    /// Removes the oldest items until the rest has at most this many bytes, or only the turn is left.
+    /// Removes the oldest items until the rest has at most this many bytes, or only the turn is left. Images and files
+    /// have a limit of their own; the oldest are replaced by a note.
     pub(crate) fn trim(&mut self, bytes: usize) {
+        let mut media = 0;
+        for item in self.items[..self.newest].iter_mut().rev() {
+            if let Item::Message { pieces, .. } = item {
+                for piece in pieces.iter_mut().rev().filter(|piece| piece.is_media()) {
+                    media += piece.bytes();
+                    if media > MAX_MEDIA {
+                        let note = "[an earlier image or file: left out]";
+                        *piece = Piece::Text(note.to_owned());
+                    }
+                }
+            }
+        }
         let mut total: usize = self.items.iter().map(Item::len).sum();
         let mut removed = 0;
         // A conversation begins with the user, as templates of many models demand.
@@ -146,7 +159,19 @@ impl Item {
 }
 
 impl Piece {
+    fn is_media(&self) -> bool {
+        matches!(self, Self::Image(_) | Self::File { .. })
+    }
+
+    /// Returns its length in the budget of the conversation.
     fn len(&self) -> usize {
+        match self.is_media() {
+            true => self.bytes().min(MEDIA_LEN),
+            false => self.bytes(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
         match self {
             Self::Text(text) | Self::Image(text) | Self::FileUrl(text) => text.len(),
             Self::File { name, data } => name.len() + data.len(),
@@ -191,6 +216,7 @@ fn add_message(items: &mut Vec<Item>, message: Message, media: Media) {
                     id: call.id,
                     name: call.name,
                     arguments: call.args,
+                    extra: None,
                 };
                 round.calls.push((call, ToolOutput::new(NO_RESULT)));
             }
@@ -269,12 +295,22 @@ fn piece(part: Part, media: Media) -> Piece {
                 ))
             }
         }
-        Content::Url(url) if is_image && media.images => Piece::Image(url),
-        Content::Url(url) if media.files && media.file_urls => Piece::FileUrl(url),
+        Content::Url(url) if is_image && media.images && is_web(&url) => Piece::Image(url),
+        Content::Url(url) if media.files && media.file_urls && is_web(&url) => Piece::FileUrl(url),
         Content::Url(_) => Piece::Text(format!("[file {name}, {kind}, at a URL: not passed on]")),
     }
 }
 
+/// Returns whether the service may be asked to fetch a URL: not a file of its machine.
+fn is_web(url: &str) -> bool {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|it| it.eq_ignore_ascii_case("https") || it.eq_ignore_ascii_case("http"))
+}
+
+/// Bytes that an image or a file has in the budget of the conversation: models do not read them as text.
+const MEDIA_LEN: usize = 4 << 10;
+/// Maximum bytes of the images and files of earlier messages.
+const MAX_MEDIA: usize = 16 << 20;
 /// Member of the metadata of a message that reports a failure.
 const FAILURE: &str = "modelError";
 /// Placeholder for the result of a call that has none.

@@ -193,6 +193,7 @@ fn item_delta(
                 // Services may leave them out at the end, after they have sent them in pieces.
                 is_whole: is_done && !arguments.is_empty(),
                 arguments,
+                extra: None,
             })))
         }
         // A stateless request has to bring the model its reasoning again.

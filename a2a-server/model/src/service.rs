@@ -47,7 +47,7 @@ impl Service {
         let body = body.map_err(Into::into).boxed_unsync();
         if !head.status.is_success() {
             let text = self.explanation(body).await;
-            return Err(refusal(head.status, &head.headers, self.redacted(&text)));
+            return Err(refusal(head.status, &head.headers, text));
         }
         let text = |name| {
             head.headers
@@ -100,17 +100,18 @@ impl Service {
                 _ => break,
             }
         }
-        match serde_json::from_slice::<Value>(&text) {
+        let text = self.redacted(&String::from_utf8_lossy(&text));
+        match serde_json::from_str::<Value>(&text) {
             Ok(Value::Object(mut members)) => {
                 let error = members.remove("error");
                 detail(&error.unwrap_or(Value::Object(members)))
             }
-            _ => clip(&String::from_utf8_lossy(&text)),
+            _ => clip(&text),
         }
     }
 
     /// Removes the API key, which services may repeat.
-    fn redacted(&self, text: &str) -> String {
+    pub(crate) fn redacted(&self, text: &str) -> String {
         let key = self.authorization.as_ref().and_then(|it| it.to_str().ok());
         match key.and_then(|key| key.strip_prefix("Bearer ")) {
             Some(key) => text.replace(key, "***"),

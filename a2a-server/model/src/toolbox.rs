@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use serde_json::{Value, json};
 
 use crate::delta::{Call, prefix};
 use crate::error::ModelError;
@@ -12,8 +13,10 @@ use crate::tools::{Tool, ToolError, ToolOutput, Tools};
 
 /// The tools of one turn.
 pub(crate) struct Toolbox {
+    /// Under the names that the model gets.
     tools: Vec<Tool>,
-    sets: HashMap<String, Arc<dyn Tools>>,
+    /// The set of each tool, and its name there.
+    sets: HashMap<String, (Arc<dyn Tools>, String)>,
     timeout: Duration,
 }
 
@@ -33,7 +36,10 @@ impl Toolbox {
             timeout,
         };
         for (set, list) in sets.iter().zip(lists) {
-            for tool in list.map_err(ModelError::Tools)? {
+            for mut tool in list.map_err(ModelError::Tools)? {
+                let name = accepted_name(&tool.name);
+                let own_name = std::mem::replace(&mut tool.name, name);
+                add_properties(&mut tool.parameters);
                 if toolbox.sets.contains_key(&tool.name) {
                     tracing::warn!(
                         tool = tool.name,
@@ -41,7 +47,8 @@ impl Toolbox {
                     );
                     continue;
                 }
-                toolbox.sets.insert(tool.name.clone(), Arc::clone(set));
+                let place = (Arc::clone(set), own_name);
+                toolbox.sets.insert(tool.name.clone(), place);
                 toolbox.tools.push(tool);
             }
         }
@@ -53,18 +60,24 @@ impl Toolbox {
         &self.tools
     }
 
-    /// Runs all calls at once, and returns each with its result.
-    pub(crate) async fn run(&self, calls: Vec<Call>) -> Vec<(Call, ToolOutput)> {
+    /// Runs all calls at once, and returns each with its result. `room` is the number of bytes that results of the turn
+    /// may still have.
+    pub(crate) async fn run(&self, calls: Vec<Call>, room: &mut usize) -> Vec<(Call, ToolOutput)> {
         let running = calls.into_iter().map(async |call| {
             let output = self.call(&call).await;
-            (call, shortened(output))
+            (call, output)
         });
-        join_all(running).await
+        let mut outputs = join_all(running).await;
+        for (_, output) in &mut outputs {
+            shorten(output, MAX_TOOL_OUTPUT.min(*room));
+            *room = room.saturating_sub(output.text.len());
+        }
+        outputs
     }
 
     async fn call(&self, call: &Call) -> ToolOutput {
         let name = &*call.name;
-        let Some(set) = self.sets.get(name) else {
+        let Some((set, own_name)) = self.sets.get(name) else {
             let names: Vec<_> = self.tools.iter().map(|tool| &*tool.name).collect();
             let names = names.join(", ");
             return ToolOutput::error(format!(
@@ -78,7 +91,7 @@ impl Toolbox {
                 return ToolOutput::error(text);
             }
         };
-        match tokio::time::timeout(self.timeout, set.call(name, arguments)).await {
+        match tokio::time::timeout(self.timeout, set.call(own_name, arguments)).await {
             Ok(Ok(output)) => output,
             Ok(Err(error)) => {
                 let source = std::error::Error::source(&error);
@@ -90,8 +103,26 @@ impl Toolbox {
     }
 }
 
-fn shortened(mut output: ToolOutput) -> ToolOutput {
-    let start = prefix(&output.text, MAX_TOOL_OUTPUT).len();
+/// Returns a name that services accept: of letters, digits, `_` and `-`, at most 64 of them.
+fn accepted_name(name: &str) -> String {
+    let is_accepted = |letter: &char| letter.is_ascii_alphanumeric() || "_-".contains(*letter);
+    let letters = name.chars().take(64);
+    letters
+        .map(|letter| Some(letter).filter(is_accepted).unwrap_or('_'))
+        .collect()
+}
+
+/// Adds the member `properties` to the schema of a tool without parameters: some services refuse a schema without it.
+fn add_properties(schema: &mut Value) {
+    if let Value::Object(schema) = schema
+        && schema.get("type").is_some_and(|kind| kind == "object")
+    {
+        schema.entry("properties").or_insert_with(|| json!({}));
+    }
+}
+
+fn shorten(output: &mut ToolOutput, bytes: usize) {
+    let start = prefix(&output.text, bytes).len();
     let rest = output.text.len() - start;
     if rest > 0 {
         output.text.truncate(start);
@@ -99,8 +130,9 @@ fn shortened(mut output: ToolOutput) -> ToolOutput {
             .text
             .push_str(&format!("\n[{rest} more bytes: left out]"));
     }
-    output
 }
 
 /// Maximum bytes of a tool's result; the rest is not passed to the model.
 const MAX_TOOL_OUTPUT: usize = 256 << 10;
+/// Maximum bytes of the results of a turn.
+pub(crate) const MAX_TURN_OUTPUT: usize = 4 << 20;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use a2a_client::Origin;
+use a2a_client::{Origin, causes};
 use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
 use a2a_server::{
@@ -148,6 +148,8 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         Demo::Reference => serve(Reference::card(), Reference, options, screen).await,
         Demo::Model => {
             let (card, agent) = options.model.agent()?;
+            let listed = agent.check_tools().await;
+            listed.map_err(|error| Failure::usage(format!("--mcp: {}", causes(&error))))?;
             serve(card, agent, options, screen).await
         }
     }

@@ -53,9 +53,9 @@ impl Script {
         }
     }
 
-    /// An error, whose text repeats the API key.
+    /// An error, whose text repeats the API key where it is cut.
     pub(crate) fn error(status: u16) -> Self {
-        let error = json!({"error": {"message": format!("no, {}", crate::KEY), "type": "x"}});
+        let error = json!({"error": {"message": format!("no, {}{}", "x".repeat(290), crate::KEY), "type": "x"}});
         Self {
             status,
             headers: vec![("content-type", "application/json".to_owned())],

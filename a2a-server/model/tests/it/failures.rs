@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use a2a_model::{Api, ModelAgent};
+use a2a_server::{Failure, Turn};
 use serde_json::json;
 
 use crate::endpoint::{Endpoint, Script, Step, answer, chunk, end, event, text};
-use crate::{APIS, assert_completed, assert_failed, bounded, model, send, send_in, serve};
+use crate::{APIS, KEY, assert_completed, assert_failed, bounded, model, send, send_in, serve};
 
 /// Checks that a service's response fails the task, what remains of the answer, and that the next message of the
 /// context is answered, with the conversation so far.
@@ -204,6 +205,33 @@ async fn service_that_does_not_listen_is_unreachable() {
         "unreachable",
         "",
     );
+}
+
+/// Services may repeat it, also where an error is cut.
+#[tokio::test]
+async fn no_error_has_a_part_of_the_api_key() {
+    let event = || {
+        let text = format!("no, {}{KEY}", "x".repeat(290));
+        event(json!({"type": "error", "error": {"message": text}}))
+    };
+    for api in APIS {
+        let endpoint = Endpoint::start([Script::error(400), Script::stream([event()])]).await;
+        let model = model(&endpoint, api).max_attempts(1);
+        let agent = move |turn: Turn| {
+            let model = model.clone();
+            async move {
+                let error = model.answer(&turn).await.unwrap_err();
+                let text = error.to_string();
+                Ok::<_, Failure>(turn.artifact("error").text(text).complete_task().await?)
+            }
+        };
+        let client = serve(agent).await;
+        for _ in 0..2 {
+            let text = send(&client, "How is it?").await.text();
+            assert!(text.contains("no, xxx"), "{text}");
+            assert!(!text.contains(&KEY[..5]), "{text}");
+        }
+    }
 }
 
 #[test]

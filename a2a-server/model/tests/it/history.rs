@@ -1,6 +1,6 @@
 //! The conversation that a model gets.
 
-use a2a_types::TaskState;
+use a2a_types::{Message, Part, Role, TaskState};
 use serde_json::json;
 
 use crate::endpoint::{Endpoint, Script, answer, call, end};
@@ -114,5 +114,25 @@ async fn failure_messages_are_not_part_of_the_conversation() {
         assert_eq!(request.messages(), ["user How is it?\\nHello?"]);
         assert_eq!(request.body.get("tools"), None);
         assert_ne!(request.body["model"], json!(null));
+    }
+}
+
+#[tokio::test]
+async fn an_image_counts_little_and_stays_for_the_next_question() {
+    for api in APIS {
+        let endpoint = Endpoint::with(move |_| answer(api, &["A cat."])).await;
+        let client = serve(model(&endpoint, api).images(true)).await;
+        let image = Part::bytes(vec![0; 200_000], "image/png");
+        let local = Part {
+            media_type: Some("image/png".to_owned()),
+            ..Part::url("file:///etc/passwd")
+        };
+        let message = Message::new(Role::User, vec![Part::text("What is it?"), image, local]);
+        let context = send(&client, message).await.context_id.unwrap();
+        send_in(&client, &context, "What colour?").await;
+        let request = endpoint.received().pop().unwrap().body.to_string();
+        assert!(request.contains("data:image/png;base64,AAAA"));
+        // Not all that callers name is fetched.
+        assert!(!request.contains("file:///"), "a file of the service");
     }
 }

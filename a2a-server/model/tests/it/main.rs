@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use a2a_client::{Client, StreamExt};
 use a2a_model::{Api, ModelAgent};
-use a2a_server::Server;
+use a2a_server::{Agent, Server};
 use a2a_types::extension::trpc::Version;
 use a2a_types::{AgentCard, ContextId, Message, SendMessageRequest, Task, TaskState};
 
@@ -29,10 +29,10 @@ fn model(endpoint: &Endpoint, api: Api) -> ModelAgent {
 const KEY: &str = "sk-secret-0123456789";
 
 /// Serves an agent whose steps callers may see, and returns a client of it.
-async fn serve(model: ModelAgent) -> Client {
+async fn serve(agent: impl Agent) -> Client {
     let mut card = AgentCard::new("Helper", "Answers questions");
     Version::CURRENT.declare(&mut card);
-    let server = Server::builder(card, model).build().unwrap();
+    let server = Server::builder(card, agent).build().unwrap();
     let bound = server.bind("127.0.0.1:0").await.unwrap();
     let url = bound.url();
     tokio::spawn(bound.run(std::future::pending()));

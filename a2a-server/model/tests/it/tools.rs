@@ -10,7 +10,7 @@ use a2a_types::extension::trpc::Step as TaskStep;
 use serde_json::{Value, json};
 use tokio::sync::{Barrier, oneshot};
 
-use crate::endpoint::{Endpoint, Received, Script, answer, call, end, text};
+use crate::endpoint::{Endpoint, Received, Script, answer, call, chunk, end, text};
 use crate::{APIS, assert_completed, assert_failed, bounded, model, send, serve};
 
 fn parameters() -> Value {
@@ -262,4 +262,73 @@ async fn cancel_drops_running_tools() {
     bounded(canceling).await.unwrap();
     assert!(bounded(dropped).await.is_err());
     assert_eq!(started.load(Ordering::Relaxed), 1);
+}
+
+/// Returns an endpoint of chat completions that calls tools by these deltas, and then answers.
+async fn calling(deltas: impl IntoIterator<Item = Value>) -> Endpoint {
+    let steps = deltas.into_iter().map(chunk);
+    let calls = Script::stream(steps.chain([end(Api::ChatCompletions)]));
+    Endpoint::start([calls, answer(Api::ChatCompletions, &["Done."])]).await
+}
+
+/// Services refuse other names, and schemas without `properties`.
+#[tokio::test]
+async fn unusual_names_and_schemas_are_made_acceptable() {
+    for api in APIS {
+        let scripts = [
+            calls(api, &[("c1", "now_v2", &["{}"])]),
+            answer(api, &["Done."]),
+        ];
+        let endpoint = Endpoint::start(scripts).await;
+        let schema = json!({"type": "object"});
+        let now = FunctionTool::new("now.v2", "The time", schema, async |_| Ok("noon"));
+        let client = serve(model(&endpoint, api).tools(now)).await;
+        assert_completed(&send(&client, "What time?").await, "Done.");
+        let received = endpoint.received();
+        let tool = &received[0].body["tools"][0];
+        let tool = tool.get("function").unwrap_or(tool);
+        assert_eq!(tool["name"], "now_v2");
+        assert_eq!(tool["parameters"]["properties"], json!({}));
+        assert_eq!(results(&received[1]), ["c1: noon"]);
+    }
+}
+
+/// Gemini gives each call the index 0 and no id, and wants its signature back.
+#[tokio::test]
+async fn whole_calls_without_ids_are_several() {
+    let call = |city: &str, signature: &str| {
+        json!({"tool_calls": [{
+            "index": 0, "type": "function",
+            "function": {"name": "weather", "arguments": json!({"city": city}).to_string()},
+            "extra_content": {"google": {"thought_signature": signature}},
+        }]})
+    };
+    let endpoint = calling([call("Oslo", "a"), call("Rome", "b")]).await;
+    let client = serve(model(&endpoint, Api::ChatCompletions).tools(weather())).await;
+    assert_completed(&send(&client, "Oslo, Rome?").await, "Done.");
+    let received = endpoint.received();
+    let expected = ["call_0_0: mild in Oslo", "call_0_1: mild in Rome"];
+    assert_eq!(results(&received[1]), expected);
+    let messages = received[1].body["messages"].as_array().unwrap();
+    let calls = messages.iter().find_map(|it| it.get("tool_calls")).unwrap();
+    let signature = |index: usize| &calls[index]["extra_content"]["google"]["thought_signature"];
+    assert_eq!((signature(0), signature(1)), (&json!("a"), &json!("b")));
+}
+
+#[tokio::test]
+async fn results_of_a_turn_are_limited() {
+    let calls = (0..20).map(|index| {
+        json!({"tool_calls": [{
+            "index": index, "id": format!("c{index}"), "type": "function",
+            "function": {"name": "long", "arguments": "{}"},
+        }]})
+    });
+    let endpoint = calling(calls).await;
+    let long = FunctionTool::new("long", "", parameters(), async |_| Ok("x".repeat(300_000)));
+    let client = serve(model(&endpoint, Api::ChatCompletions).tools(long)).await;
+    assert_completed(&send(&client, "Read").await, "Done.");
+    let results = results(&endpoint.received()[1]);
+    let bytes: usize = results.iter().map(String::len).sum();
+    assert!((4_000_000..4_300_000).contains(&bytes), "{bytes}");
+    assert_eq!(results[19], "c19: \n[300000 more bytes: left out]");
 }
