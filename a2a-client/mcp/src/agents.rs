@@ -24,7 +24,7 @@ pub(crate) struct Agent {
     pub(crate) place: String,
     connect: Connect,
     client: OnceCell<Client>,
-    /// Name in tools and in handles of tasks, kept once it is given: tools must not change their agent.
+    /// Name in tools, kept once it is given: tools must not change their agent while the bridge runs.
     name: OnceLock<String>,
 }
 
@@ -58,8 +58,10 @@ pub(crate) struct Catalog {
 /// Agent that is connected.
 #[derive(Clone)]
 pub(crate) struct ConnectedAgent {
-    /// Name of the agent in tools and in handles of tasks.
-    pub(crate) name: String,
+    /// Name of the agent in tools.
+    name: String,
+    /// Names the agent in handles of tasks and in states of questions, after a restart, too.
+    pub(crate) key: String,
     pub(crate) client: Client,
     card: Arc<AgentCard>,
 }
@@ -101,6 +103,7 @@ impl Agents {
         drop(naming);
         ConnectedAgent {
             name: name.clone(),
+            key: tool::hash(&agent.place),
             client,
             card,
         }

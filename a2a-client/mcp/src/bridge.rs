@@ -1,6 +1,6 @@
 //! The bridge: its agents and its settings.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_client::Client;
@@ -8,6 +8,7 @@ use a2a_types::Timestamp;
 use futures_util::FutureExt;
 use lru::LruCache;
 use rmcp::model::RequestStateCodec;
+use tokio::sync::Semaphore;
 
 use crate::agents::{Agent, Agents, BoxError};
 use crate::call::Calls;
@@ -22,6 +23,8 @@ pub struct Bridge {
     pub(crate) states: RequestStateCodec,
     /// Notes on the latest tasks of MCP, by their handles.
     pub(crate) notes: Mutex<LruCache<String, TaskNote>>,
+    /// Permits for sessions of clients of 2025-11-25.
+    pub(crate) sessions: Arc<Semaphore>,
 }
 
 /// Facts about a task of MCP that its agent does not store.
@@ -31,6 +34,8 @@ pub(crate) struct TaskNote {
     pub(crate) begun: Option<Timestamp>,
     /// Key of the question that the user has declined.
     pub(crate) declined: Option<String>,
+    /// Key of the question that the user has answered: the agent may take a while to go on.
+    pub(crate) answered: Option<String>,
 }
 
 /// Settings of a [`Bridge`].
@@ -91,6 +96,7 @@ impl BridgeBuilder {
             grace: self.grace,
             states: RequestStateCodec::try_new(key).map_err(|_| InvalidStateKey)?,
             notes: Mutex::new(LruCache::new(MAX_NOTES)),
+            sessions: Arc::new(Semaphore::new(MAX_SESSIONS)),
             calls: Calls::default(),
         })
     }
@@ -105,6 +111,9 @@ impl BridgeBuilder {
 pub struct InvalidStateKey;
 
 const DEFAULT_GRACE: Duration = Duration::from_secs(5);
+
+/// Number of sessions at the same time.
+const MAX_SESSIONS: usize = 1024;
 
 /// Number of tasks that are remembered.
 const MAX_NOTES: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1024).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::{Client, Error, StreamExt, TaskEventStream, TraceContext, causes};
-use a2a_types::{Event, Message, Task, TaskId};
+use a2a_types::{Event, Message, Task, TaskId, TaskState};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -11,6 +11,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::question::question_key;
 
 /// Request to the agent.
 pub(crate) enum Request {
@@ -20,9 +22,10 @@ pub(crate) enum Request {
         task: TaskId,
         answered: Option<String>,
     },
-    /// To tell how a task goes on. It goes on if the call is canceled, too.
+    /// As `Wait`, but the task goes on if the call is canceled, too.
     Watch {
         task: TaskId,
+        answered: Option<String>,
     },
 }
 
@@ -60,6 +63,11 @@ impl Calls {
         let _ = tokio::time::timeout(CANCEL_TIMEOUT, self.running.wait()).await;
     }
 
+    /// Waits until all calls are to end.
+    pub(crate) async fn ended(&self) {
+        self.end.cancelled().await;
+    }
+
     /// Follows a turn of an agent. With `grace`, the wait ends after this time, and the turn goes on.
     pub(crate) async fn follow(
         &self,
@@ -88,17 +96,14 @@ async fn follow(
     let owns_task = !matches!(request, Request::Watch { .. });
     let (events, answered) = match request {
         Request::Send(message) => (client.send(*message).follow(), None),
-        Request::Wait { ref task, .. } | Request::Watch { ref task } => {
-            let events = match client.subscribe(task.clone()).await {
-                Ok(events) => events,
-                Err(error) => return unfollowed(&client, task, &error).await,
-            };
-            match request {
-                Request::Wait { answered, .. } => (events, answered),
-                _ => (events, None),
+        Request::Wait { task, answered } | Request::Watch { task, answered } => {
+            match client.subscribe(task.clone()).await {
+                Ok(events) => (events, answered),
+                Err(error) => return unfollowed(&client, &task, &error).await,
             }
         }
     };
+    let is_answered = |task: &Task| answered.is_some() && question_key(task) == answered;
     let mut turn = Turn {
         client,
         events: Some(events),
@@ -143,8 +148,35 @@ async fn follow(
                     && let Ok(found) = turn.client.get_task(task.id.clone(), None).await
                 {
                     *task = found;
+                    if is_success(task.status.state) && !is_answered(task) {
+                        return Outcome::Settled(Box::new(task.clone()));
+                    }
                 }
                 return Outcome::Failed(sentence(&error), task.map(Box::new));
+            }
+            // Some agents end the stream while the task still waits: ask again.
+            None if events.task().is_some_and(is_answered) => {
+                let task = events.task().cloned().unwrap_or_default();
+                let again = async {
+                    tokio::time::sleep(PAUSE).await;
+                    turn.client.subscribe(task.id.clone()).await
+                };
+                let subscribed = tokio::select! {
+                    subscribed = again => subscribed,
+                    () = context.ct.cancelled() => return Outcome::Canceled,
+                    () = until(end) => {
+                        turn.events = None;
+                        return Outcome::Working(Box::new(task));
+                    }
+                };
+                match subscribed {
+                    Ok(events) => turn.events = Some(events),
+                    Err(error) => {
+                        turn.events = None;
+                        return unfollowed(&turn.client, &task.id, &error).await;
+                    }
+                }
+                continue;
             }
             None => {
                 let task = events.task().cloned();
@@ -158,15 +190,19 @@ async fn follow(
             }
         }
         let settled = events.task().filter(|task| task.status.state.is_settled());
-        let is_new = |task: &&Task| {
-            let key = crate::question::Question::of(task).map(|question| question.key);
-            key.is_none() || key != answered
-        };
-        if let Some(task) = settled.filter(is_new).cloned() {
+        if let Some(task) = settled.filter(|task| !is_answered(task)).cloned() {
             turn.events = None;
             return Outcome::Settled(Box::new(task));
         }
     }
+}
+
+/// Returns whether a task has its result, or a question for its caller.
+fn is_success(state: TaskState) -> bool {
+    matches!(
+        state,
+        TaskState::Completed | TaskState::InputRequired | TaskState::AuthRequired
+    )
 }
 
 /// Returns a task that cannot be followed as it stands, if that is settled.
@@ -231,6 +267,9 @@ async fn cancel(client: Client, mut events: TaskEventStream) {
 }
 
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Pause before a stream that ended early is opened again.
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// Progress of a call, for callers that want it.
 struct Progress {

@@ -4,6 +4,8 @@ use a2a_types::{Base64, Content, Message, Object, Part, Task, TaskState};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents};
 use serde_json::{Value, json};
 
+use crate::question::Question;
+
 /// Limit on the bytes of files in a result, in Base64; of others it says their size.
 const MAX_FILE_BYTES: usize = 4 << 20;
 
@@ -50,6 +52,15 @@ pub(crate) fn of_task(task: &Task, notice: Option<&str>) -> CallToolResult {
     let context = task.context_id.as_ref().map(ToString::to_string);
     let mut result = parts.into_result(context, Some(task.id.to_string()), Some(state));
     if state.is_terminal() && state != TaskState::Completed {
+        result.is_error = Some(true);
+    }
+    result
+}
+
+/// Returns the result of a call whose task waits for the answer to a question, for a client that does not show it.
+pub(crate) fn of_question(task: &Task, question: &Question) -> CallToolResult {
+    let mut result = of_task(task, Some(&question.notice()));
+    if question.is_for_credentials() {
         result.is_error = Some(true);
     }
     result

@@ -1,18 +1,20 @@
 //! Requests of MCP clients, and what the agents make of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use a2a_types::{Message, Task};
+use a2a_types::{Message, Task, TaskState};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
     CreateTaskResult, ElicitRequest, ErrorData, GetTaskParams, GetTaskResult, Implementation,
-    InputRequest, InputRequests, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, SealOptions, ServerCapabilities, ServerConfig, UpdateTaskParams,
+    InitializeRequestParams, InitializeResult, InputRequest, InputRequests, InputRequiredResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, SealOptions, ServerCapabilities,
+    ServerConfig, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::agents::{Catalog, Entry};
 use crate::bridge::Bridge;
@@ -21,9 +23,10 @@ use crate::question::{Answer, AnswerKind, Modes, Question, answer};
 use crate::{arguments, content, task};
 
 /// Handler of the requests of one client.
-#[derive(Clone)]
 pub(crate) struct Handler {
-    pub(crate) bridge: Arc<Bridge>,
+    bridge: Arc<Bridge>,
+    /// Permit for the session, which a client of 2025-11-25 begins.
+    permit: OnceLock<OwnedSemaphorePermit>,
 }
 
 /// Time for which a question can be answered.
@@ -50,6 +53,20 @@ impl ServerHandler for Handler {
         ServerConfig::new(capabilities.build())
             .with_server_info(program)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let Ok(permit) = Arc::clone(&self.bridge.sessions).try_acquire_owned() else {
+            let problem = "too many sessions: expected to end one, or to wait";
+            return Err(ErrorData::internal_error(problem, None));
+        };
+        let _ = self.permit.set(permit);
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(
@@ -164,6 +181,13 @@ impl Answer {
 }
 
 impl Handler {
+    pub(crate) fn new(bridge: &Arc<Bridge>) -> Self {
+        Self {
+            bridge: Arc::clone(bridge),
+            permit: OnceLock::new(),
+        }
+    }
+
     /// Runs turns of an agent until there is a result, a question that the client must ask, or a task of MCP.
     async fn run(
         &self,
@@ -191,6 +215,10 @@ impl Handler {
                     return Ok(result.into());
                 }
             };
+            let answered = match &request {
+                Request::Wait { answered, .. } => answered.clone(),
+                _ => None,
+            };
             let task = match self
                 .bridge
                 .calls
@@ -208,7 +236,7 @@ impl Handler {
                     return Ok(result.into());
                 }
                 Outcome::Working(task) => {
-                    let task = task::begin(&self.bridge, agent, &task);
+                    let task = task::begin(&self.bridge, agent, &task, answered);
                     return Ok(CreateTaskResult::new(task).into());
                 }
                 Outcome::Settled(task) => task,
@@ -231,17 +259,13 @@ impl Handler {
         question: &Question,
         context: &RequestContext<RoleServer>,
     ) -> Result<Asked, ErrorData> {
+        let told = || Asked::Response(content::of_question(task, question).into());
         let Some(elicitation) = question.elicitation(Modes::of(context)) else {
-            let mut result = content::of_task(task, Some(&question.notice()));
-            result.is_error = question
-                .is_for_credentials()
-                .then_some(true)
-                .or(result.is_error);
-            return Ok(Asked::Response(result.into()));
+            return Ok(told());
         };
         if is_current(context) {
             let state = State {
-                agent: entry.agent.name.clone(),
+                agent: entry.agent.key.clone(),
                 task: task.id.to_string(),
                 context: task.context_id.as_ref().map(ToString::to_string),
                 question: question.key.clone(),
@@ -256,14 +280,22 @@ impl Handler {
         let response = tokio::select! {
             response = context.peer.create_elicitation(elicitation) => response,
             () = context.ct.cancelled() => return Ok(Asked::Answer(Answer::Canceled)),
+            () = self.bridge.calls.ended() => return Ok(Asked::Answer(Answer::Canceled)),
         };
-        let response = response.map_err(|error| {
-            ErrorData::internal_error(format!("the client did not answer: {error}"), None)
-        })?;
-        let response = serde_json::to_value(response).unwrap_or_default();
-        let answer = answer(task, question.kind(), response)
-            .map_err(|problem| ErrorData::invalid_params(problem, None))?;
-        Ok(Asked::Answer(answer))
+        let answer = response
+            .map_err(|error| error.to_string())
+            .and_then(|response| {
+                let response = serde_json::to_value(response).unwrap_or_default();
+                answer(task, question.kind(), response)
+            });
+        // The task waits all the same: the caller learns its id.
+        Ok(answer.map_or_else(
+            |problem| {
+                tracing::debug!(problem, "the client did not answer a question");
+                told()
+            },
+            Asked::Answer,
+        ))
     }
 
     /// Asks the question of a state once more, or returns what has become of the task.
@@ -304,9 +336,9 @@ impl Handler {
             .open_with(sealed, entry.tool.name.as_bytes());
         let bytes = bytes.map_err(|error| refused(&error))?;
         let state: State = serde_json::from_slice(&bytes).map_err(|error| refused(&error))?;
-        match state.agent == entry.agent.name {
+        match state.agent == entry.agent.key {
             true => Ok(state),
-            false => Err(refused(&format!("it is of the agent {}", state.agent))),
+            false => Err(refused(&"it is of another agent")),
         }
     }
 }
@@ -320,11 +352,16 @@ enum Asked {
 impl State {
     /// Returns the task as far as the state knows it.
     fn task(&self) -> Task {
-        Task {
+        let mut task = Task {
             id: self.task.as_str().into(),
             context_id: self.context.as_deref().map(Into::into),
             ..Task::default()
-        }
+        };
+        task.status.state = match self.kind {
+            AnswerKind::Visit => TaskState::AuthRequired,
+            _ => TaskState::InputRequired,
+        };
+        task
     }
 }
 

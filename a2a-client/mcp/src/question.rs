@@ -82,12 +82,9 @@ impl Question {
     pub(crate) fn of(task: &Task) -> Option<Self> {
         let message = task.status.message.as_deref();
         let text = message.map(Message::text).unwrap_or_default();
-        // Messages of 0.1 have no id: it is made up each time that the task is read.
-        let key = match (task.status.timestamp, message) {
-            (Some(time), _) => tool::hash(&format!("{time} {text}")),
-            (None, Some(message)) => message.message_id.to_string(),
-            (None, None) => "question".to_owned(),
-        };
+        // Not the id of the message: those of 0.1 have none, and it is made up each time that the task is read.
+        let time = task.status.timestamp.map(|time| time.to_string());
+        let key = tool::hash(&format!("{} {text}", time.unwrap_or_default()));
         match task.status.state {
             TaskState::InputRequired => {
                 let form = message.and_then(AnswerForm::of);
@@ -159,6 +156,11 @@ impl Question {
             Form::Unknown => "The agent waits for credentials that this bridge cannot give.".to_owned(),
         }
     }
+}
+
+/// Returns the key of the question of a task, or `None` if it does not wait for its caller.
+pub(crate) fn question_key(task: &Task) -> Option<String> {
+    Question::of(task).map(|question| question.key)
 }
 
 /// Reads the response to an elicitation as the answer to a question of a task.

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -13,6 +14,7 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
 
 use crate::bridge::Bridge;
 use crate::handler::Handler;
@@ -38,9 +40,7 @@ impl Bridge {
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
         let bridge = Arc::new(self);
-        let handler = Handler {
-            bridge: Arc::clone(&bridge),
-        };
+        let handler = Handler::new(&bridge);
         let serving = async {
             let serving = match ServiceExt::serve(handler, (input, output)).await {
                 Ok(serving) => serving,
@@ -71,26 +71,37 @@ impl Bridge {
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .enforce_origin_validation();
-        let sessions = Arc::new(LocalSessionManager::default());
-        let handler = Handler {
-            bridge: Arc::clone(&bridge),
-        };
-        let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
-        HttpService { service, bridge }
+        let end = config.cancellation_token.clone();
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(KEEP_ALIVE);
+        let shared = Arc::clone(&bridge);
+        let handler = move || Ok(Handler::new(&shared));
+        let service = StreamableHttpService::new(handler, Arc::new(sessions), config);
+        HttpService {
+            service,
+            bridge,
+            end,
+        }
     }
 }
+
+/// Time after which a session of a client of 2025-11-25 ends if nothing was said: its calls and questions end with it.
+const KEEP_ALIVE: Duration = Duration::from_secs(3600);
 
 /// Streamable HTTP of a [`Bridge`], as a service of hyper.
 #[derive(Clone)]
 pub struct HttpService {
     service: StreamableHttpService<Handler, LocalSessionManager>,
     bridge: Arc<Bridge>,
+    /// Ends all sessions and streams.
+    end: CancellationToken,
 }
 
 impl HttpService {
-    /// Ends all calls, and waits until their tasks are canceled.
+    /// Ends all calls, waits until their tasks are canceled, and ends all sessions.
     pub async fn shutdown(&self) {
         self.bridge.calls.cancel_all().await;
+        self.end.cancel();
     }
 }
 

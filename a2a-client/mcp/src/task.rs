@@ -16,15 +16,24 @@ use crate::agents::{Catalog, ConnectedAgent};
 use crate::bridge::{Bridge, TaskNote};
 use crate::call::{Outcome, Request, sentence};
 use crate::content;
-use crate::question::{Answer, Modes, Question, answer};
+use crate::question::{Answer, Modes, Question, answer, question_key};
 
 /// Returns the task of MCP for a task that goes on.
-pub(crate) fn begin(bridge: &Bridge, agent: &ConnectedAgent, task: &Task) -> rmcp::model::Task {
+/// `answered` is the question that was answered already.
+pub(crate) fn begin(
+    bridge: &Bridge,
+    agent: &ConnectedAgent,
+    task: &Task,
+    answered: Option<String>,
+) -> rmcp::model::Task {
     let handle = handle(bridge, agent, &task.id);
     // The agent may have begun before its caller knew.
     let now = Timestamp::now();
     let begun = task.status.timestamp.map_or(now, |time| time.min(now));
-    note(bridge, &handle, |note| note.begun = Some(begun));
+    note(bridge, &handle, |note| {
+        note.begun = Some(begun);
+        note.answered = answered;
+    });
     base(bridge, &handle, task)
 }
 
@@ -52,21 +61,26 @@ pub(crate) async fn state(
         .get_task(id.clone(), None)
         .await
         .map_err(refusal)?;
-    if !task.status.state.is_settled() {
-        let request = Request::Watch { task: id };
+    let note = noted(bridge, handle);
+    let mut pause = PAUSE;
+    let answered = note.answered.clone();
+    if !task.status.state.is_settled() || answered.is_some() && question_key(&task) == answered {
+        let request = Request::Watch { task: id, answered };
         task = match bridge
             .calls
             .follow(&agent.client, request, Some(MAX_WAIT), context)
             .await
         {
-            Outcome::Settled(task) | Outcome::Working(task) => *task,
+            Outcome::Settled(task) | Outcome::Working(task) => {
+                pause = PAUSE_AFTER_WAIT;
+                *task
+            }
             // The agent may not let it be followed: the state is known all the same.
             _ => task,
         };
     }
-    let declined = noted(bridge, handle).declined;
-    let payload = payload(&task, Modes::of(context), declined.as_deref());
-    let base = base(bridge, handle, &task);
+    let payload = payload(&task, Modes::of(context), &note);
+    let base = base(bridge, handle, &task).with_poll_interval_ms(pause);
     Ok(GetTaskResult::new(DetailedTask::new(base, payload)))
 }
 
@@ -90,12 +104,13 @@ pub(crate) async fn answer_question(
         Answer::Message(message) => {
             let sending = agent.client.send(message).return_immediately();
             sending.await.map_err(refusal)?;
+            note(bridge, handle, |note| note.answered = Some(question.key));
         }
         Answer::Canceled => {
             agent.client.cancel_task(task.id).await.map_err(refusal)?;
         }
         Answer::Declined => note(bridge, handle, |note| note.declined = Some(question.key)),
-        Answer::Visited => {}
+        Answer::Visited => note(bridge, handle, |note| note.answered = Some(question.key)),
     }
     Ok(())
 }
@@ -110,11 +125,11 @@ pub(crate) async fn cancel(bridge: &Bridge, handle: &str) -> Result<(), ErrorDat
     }
 }
 
-/// Returns the handle of a task: its id, and before it the name of its agent if there are several.
+/// Returns the handle of a task: its id, and before it the key of its agent if there are several.
 fn handle(bridge: &Bridge, agent: &ConnectedAgent, id: &TaskId) -> String {
     match bridge.agents.agents.len() {
         1 => id.to_string(),
-        _ => format!("{}/{id}", agent.name),
+        _ => format!("{}/{id}", agent.key),
     }
 }
 
@@ -123,9 +138,9 @@ async fn find(bridge: &Bridge, handle: &str) -> Result<(ConnectedAgent, TaskId),
     let agent_in = |catalog: &Catalog| match bridge.agents.agents.len() {
         1 => Some((catalog.agents.first()?.clone(), handle.into())),
         _ => {
-            let (name, id) = handle.split_once('/')?;
+            let (key, id) = handle.split_once('/')?;
             let mut agents = catalog.agents.iter();
-            Some((agents.find(|agent| agent.name == name)?.clone(), id.into()))
+            Some((agents.find(|agent| agent.key == key)?.clone(), id.into()))
         }
     };
     if let Some(found) = agent_in(&Catalog::known(&bridge.agents)) {
@@ -148,7 +163,7 @@ fn base(bridge: &Bridge, handle: &str, task: &Task) -> rmcp::model::Task {
     let begun = noted(bridge, handle).begun.unwrap_or(updated);
     let (begun, updated) = (begun.to_string(), updated.to_string());
     let base = rmcp::model::Task::new(handle, TaskStatus::Working, begun, updated)
-        .with_poll_interval_ms(POLL_INTERVAL_MS);
+        .with_poll_interval_ms(PAUSE_AFTER_WAIT);
     match task.status.text() {
         text if text.is_empty() => base,
         text => base.with_status_message(text),
@@ -158,13 +173,17 @@ fn base(bridge: &Bridge, handle: &str, task: &Task) -> rmcp::model::Task {
 /// Time for which `tasks/get` waits for the end of a task.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
-/// A client need not pause: `tasks/get` waits itself.
-const POLL_INTERVAL_MS: u64 = 100;
+/// Milliseconds until the client should ask again, after `tasks/get` has waited itself and if it could not.
+const PAUSE_AFTER_WAIT: u64 = 100;
+const PAUSE: u64 = 2000;
 
-/// Returns the state of a task with what belongs to it. `declined` is the question that the user has declined.
-fn payload(task: &Task, modes: Modes, declined: Option<&str>) -> TaskPayload {
+/// Returns the state of a task with what belongs to it.
+fn payload(task: &Task, modes: Modes, note: &TaskNote) -> TaskPayload {
     if let Some(question) = Question::of(task) {
-        if declined == Some(&*question.key) {
+        if note.answered.as_ref() == Some(&question.key) {
+            return TaskPayload::Working;
+        }
+        if note.declined.as_ref() == Some(&question.key) {
             return completed(&content::of_declined(task));
         }
         if let Some(elicitation) = question.elicitation(modes) {
@@ -173,12 +192,7 @@ fn payload(task: &Task, modes: Modes, declined: Option<&str>) -> TaskPayload {
             return TaskPayload::InputRequired { input_requests };
         }
         // A client that cannot ask would wait for ever.
-        let mut result = content::of_task(task, Some(&question.notice()));
-        result.is_error = question
-            .is_for_credentials()
-            .then_some(true)
-            .or(result.is_error);
-        return completed(&result);
+        return completed(&content::of_question(task, &question));
     }
     match task.status.state {
         TaskState::Canceled => TaskPayload::Cancelled,

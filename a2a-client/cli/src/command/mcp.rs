@@ -106,6 +106,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
             "localhost".to_owned(),
             "127.0.0.1".to_owned(),
             "[::1]".to_owned(),
+            local.to_string(),
         ],
         // rmcp takes an empty list for any host.
         false => Vec::new(),

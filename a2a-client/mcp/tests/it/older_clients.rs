@@ -50,3 +50,25 @@ async fn an_older_editor_without_forms_is_told_how_to_go_on() {
     let result = editor.call("ask which?").await;
     assert!(text(&result).contains("call the tool again"), "{result}");
 }
+
+#[tokio::test]
+async fn a_task_whose_question_an_older_editor_refuses_is_told() {
+    let (bridge, _) = reference();
+    let mut editor = Editor::start_older(bridge, json!({"elicitation": {}})).await;
+    for answer in [
+        json!({"error": {"code": -32603, "message": "no window"}}),
+        json!({"result": {"action": "accept", "content": {}}}),
+    ] {
+        let call = json!({"name": TOOL, "arguments": {"message": "ask which?"}});
+        let id = editor.begin("tools/call", call).await;
+        let asked = editor.receive().await;
+        let mut message = json!({"jsonrpc": "2.0", "id": asked["id"]});
+        let (name, value) = answer.as_object().unwrap().iter().next().unwrap();
+        message[name] = value.clone();
+        editor.send(message).await;
+        let response = editor.end(id).await;
+        let told = text(&response["result"]);
+        assert!(told.contains("task_id: "), "{response}");
+        assert!(told.contains("call the tool again"), "{response}");
+    }
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use a2a_server::demo::Joker;
 use a2a_server::{Failure, Turn};
-use a2a_types::AgentCard;
+use a2a_types::{AgentCard, Message, TaskState};
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, bridge_to, client_of, everything, reference, text};
@@ -136,7 +136,9 @@ async fn a_task_names_its_agent_if_there_are_several() {
     let mut editor = Editor::start(bridge, everything());
     let task = begin(&mut editor, "wait").await;
     let id = task["taskId"].as_str().unwrap();
-    assert!(id.starts_with("reference/"), "{id}");
+    // The key does not depend on the order in which agents connect.
+    let (key, _) = id.split_once('/').unwrap();
+    assert_eq!(key.len(), 8, "{id}");
     let state = editor.request("tasks/cancel", json!({"taskId": id})).await;
     assert!(state.get("result").is_some(), "{state}");
 }
@@ -158,4 +160,42 @@ async fn an_editor_without_tasks_waits() {
     let mut editor = Editor::start(bridge, json!({}));
     let result = editor.call("chunks 3 10").await;
     assert_eq!(result["resultType"], "complete", "{result}");
+}
+
+/// Starts an editor whose call has been answered by a page for credentials: returns the task, and the sender by which the
+/// agent learns that the user has logged in.
+async fn logging_in() -> (Editor, tokio::sync::watch::Sender<bool>, Value) {
+    let (log_in, logged_in) = tokio::sync::watch::channel(false);
+    let agent = move |turn: Turn| {
+        let mut logged_in = logged_in.clone();
+        async move {
+            let page = Message::agent("Log in at https://login.example/x.");
+            turn.status(TaskState::AuthRequired, Some(page)).await?;
+            logged_in.wait_for(|it| *it).await?;
+            Ok::<_, Failure>(turn.artifact("a").text("welcome").complete_task().await?)
+        }
+    };
+    let (bridge, _) = bridge_to(AgentCard::new("Reference", "Asks for credentials"), agent);
+    let mut editor = Editor::start(bridge.grace(Duration::from_millis(20)), everything());
+    let mut call = json!({"name": "reference_main", "arguments": {"message": "begin"}});
+    let asked = editor.request("tools/call", call.clone()).await;
+    let result = &asked["result"];
+    assert_eq!(result["resultType"], "input_required", "{asked}");
+    let key = result["inputRequests"].as_object().unwrap().keys().next();
+    call["inputResponses"] = json!({key.unwrap().as_str(): {"action": "accept"}});
+    call["requestState"] = result["requestState"].clone();
+    let task = editor.request("tools/call", call).await;
+    let id = task["result"]["taskId"].clone();
+    assert!(id.is_string(), "{task}");
+    (editor, log_in, id)
+}
+
+#[tokio::test]
+async fn a_page_that_was_opened_is_not_asked_for_again() {
+    let (mut editor, log_in, id) = logging_in().await;
+    let waiting = editor.begin("tasks/get", json!({"taskId": id})).await;
+    log_in.send(true).unwrap();
+    let state = editor.end(waiting).await;
+    assert_eq!(state["result"]["status"], "completed", "{state}");
+    assert!(text(&state["result"]["result"]).starts_with("welcome"));
 }
