@@ -28,7 +28,7 @@ suite() {
 annotations() {
     jq -r '
         def escaped: gsub("%"; "%25") | gsub("\r"; "%0D") | gsub("\n"; "%0A");
-        (.requirements | map({key: .id, value: .}) | from_entries) as $rules
+        ((.requirements // []) | map({key: .id, value: .}) | from_entries) as $rules
         | ((.waivers // [])[] | select(.state | IN("expired", "stale"))
             | "::warning title=A2A waiver::\("the waiver of \(.check) is \(.state): \(.reason)" | escaped)"),
         (.checks[]
@@ -60,7 +60,7 @@ done <<< "${A2A_ARGUMENTS:-}"
 
 # A report of an earlier run must not stand for this one.
 mkdir -p "$output"
-rm -f "$output/report.json" "$output/summary.md"
+rm -f "$output"/{report.json,report.html,junit.xml,summary.md,badge.json}
 # The output quotes the agent, which must not give commands to the job.
 token=a2a-$RANDOM$RANDOM$RANDOM
 echo "::stop-commands::$token"
@@ -69,7 +69,8 @@ code=0
 echo "::$token::"
 
 if [[ -f $output/report.json ]]; then
-    annotations "$output/report.json"
+    # The exit code is that of the suite.
+    annotations "$output/report.json" || echo "::warning title=A2A conformance::no annotations: jq could not read $output/report.json"
 fi
 if [[ -f $output/summary.md && ${GITHUB_STEP_SUMMARY:-} ]]; then
     # GitHub takes at most 1 MiB.

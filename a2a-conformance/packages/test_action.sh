@@ -43,6 +43,7 @@ printf -- '- {check: card.no-secrets, reason: TICKET-18, expires: 2999-12-31}\n'
 check "a waiver out of date" 5 A2A_BINARY="$A2A_CONFORMANCE" A2A_EXEC="$broken" A2A_WAIVERS=waivers.yaml A2A_ARGUMENTS=$'--run\ncard.no-secrets'
 contains log "::warning title=A2A waiver::the waiver of card.no-secrets is stale: TICKET-18"
 
+check "checks without requirements" 0 A2A_BINARY="$A2A_CONFORMANCE" A2A_EXEC="$broken" A2A_ARGUMENTS=$'--run\nerror.alive-after'
 check "an agent that is not there" 3 A2A_BINARY="$A2A_CONFORMANCE" A2A_URL=http://127.0.0.1:1
 contains output exit-code=3
 check "a binary that is not there" 4 A2A_BINARY=/no/such/program A2A_URL=http://127.0.0.1:1

@@ -58,7 +58,7 @@ function finish([command, ...words]) {
 
 /** Returns the checks of a report, and a failed one for each waiver that is out of date. */
 function readChecks(report, target) {
-  const rules = new Map(report.requirements.map((rule) => [rule.id, rule]));
+  const rules = new Map((report.requirements ?? []).map((rule) => [rule.id, rule]));
   const strict = report.settings.strict ?? false;
   const found = report.checks.map((check) => {
     const result = outcome(check, strict);
@@ -96,25 +96,16 @@ function describe(check, rules, target) {
   const filters = ["--run", id];
   if (protocolVersion) filters.push("--protocol-version", protocolVersion);
   if (binding) filters.push("--binding", BINDINGS[binding] ?? binding);
+  // The request of the first difference.
+  const index = (check.mismatches ?? []).map((mismatch) => mismatch.evidence).find((index) => index != null) ?? 0;
   return [
     `${verdict}: ${title}`,
     reason,
     ...check.requirements.map((name) => (rules.has(name) ? `${name} §${rules.get(name).section} ${rules.get(name).says}` : name)),
     ...(check.mismatches ?? []).map(({ place, expected, found }) => `  at        ${place}\n  expected  ${expected}\n  found     ${found}`),
     `repeat: ${shell(["a2a-conformance", "agent", ...target, ...filters])}`,
-    curl(check),
+    check.evidence?.[index]?.command,
   ].filter(Boolean).join("\n");
-}
-
-/** Returns a command that sends the request of the first difference again; nothing if it is not text. */
-function curl({ evidence = [], mismatches = [] }) {
-  const index = mismatches.map((mismatch) => mismatch.evidence).find((index) => index != null) ?? 0;
-  const { start = "", headers = [], body = "", leftOut } = evidence[index]?.request ?? {};
-  const [method, url = ""] = start.split(" ");
-  if (!url.startsWith("http") || leftOut || headers.some(([, value]) => value.includes("grpc"))) return undefined;
-  const sent = headers.filter(([name]) => name.toLowerCase() !== "host").flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const verb = ["GET", "POST"].includes(method) ? [] : ["-X", method];
-  return shell(["curl", "-sSi", url, ...verb, ...sent, ...(method === "POST" ? ["--data-raw", body] : [])]);
 }
 
 const shell = (words) => words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`)).join(" ");

@@ -31,8 +31,9 @@ export function launch(failure, name, owner) {
   } catch (error) {
     fail(error);
   }
-  // A terminal sends Ctrl-C to both: the program decides how it ends, and a second SIGINT does no harm.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  // A terminal sends Ctrl-C to the program, too, which decides how it ends; a second one would end it at once.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(new Error(`cannot run ${name}: ${error.message}`)));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }

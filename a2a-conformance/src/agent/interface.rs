@@ -289,8 +289,7 @@ impl Interface {
                 body: shown(body.as_deref().unwrap_or_default()),
                 ..HttpMessage::default()
             },
-            response: None,
-            failure: None,
+            ..Evidence::default()
         };
         // The evidence does not have it: it is secret.
         let query = self.callers.query(caller);

@@ -24,16 +24,8 @@ impl Process {
     pub async fn start(command: &str, timeout: Duration) -> io::Result<Self> {
         let port = free_port()?;
         let text = command.replace("{port}", &port.to_string());
-        let mut shell = match cfg!(windows) {
-            true => Command::new("cmd"),
-            false => Command::new("sh"),
-        };
-        shell
-            .arg(if cfg!(windows) { "/C" } else { "-c" })
-            .arg(&text);
+        let mut shell = shell(&text);
         shell.stdin(Stdio::null()).stdout(Stdio::null());
-        #[cfg(unix)]
-        shell.process_group(0);
         let mut process = Self {
             child: shell.kill_on_drop(true).spawn()?,
             url: format!("http://127.0.0.1:{port}"),
@@ -68,8 +60,33 @@ impl Process {
     }
 }
 
+/// Returns a command that the shell of this system runs, in its own process group on Unix.
+#[cfg(not(windows))]
+fn shell(text: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(text);
+    #[cfg(unix)]
+    shell.process_group(0);
+    shell
+}
+
+/// Returns a command that the shell of this system runs. It parses the text itself: no quotes are added.
+#[cfg(windows)]
+fn shell(text: &str) -> Command {
+    let mut shell = Command::new("cmd");
+    shell.arg("/C").raw_arg(text);
+    shell
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
+        // The shell would end alone, and its children keep the port and our standard error.
+        #[cfg(windows)]
+        if let Some(id) = self.child.id() {
+            let mut end = std::process::Command::new("taskkill");
+            end.args(["/T", "/F", "/PID", &id.to_string()]);
+            let _ = end.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        }
         #[cfg(unix)]
         if let Some(id) = self.child.id()
             && let Ok(id) = i32::try_from(id)

@@ -111,7 +111,8 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
             Err(failed) => return failed.report(),
         },
     };
-    let start_timeout = arguments.timeout.saturating_mul(3);
+    let scaled = arguments.timeout.mul_f64(arguments.timeout_scale);
+    let start_timeout = scaled.saturating_mul(3);
     if arguments.exec.is_none() && arguments.url.is_none() {
         return refused("which agent? give its URL, or start it by --exec COMMAND: see --help");
     }

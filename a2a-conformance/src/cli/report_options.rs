@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use a2a_conformance::explanation::cite;
 use a2a_conformance::record::Redaction;
 use a2a_conformance::record::Run;
-use a2a_conformance::report::{Error, Form, Waivers, json, prepare, print, write};
+use a2a_conformance::report::{Error, Form, Waivers, curl, json, prepare, print, write};
 use clap::Args;
 use regex::Regex;
 
@@ -78,6 +78,9 @@ impl ReportOptions {
         known.redaction.target(&mut run.target);
         for result in &mut run.checks {
             known.redaction.check(result);
+            for evidence in &mut result.evidence {
+                evidence.command = curl(evidence);
+            }
         }
         run.settings.strict |= self.strict;
         known.waivers.apply(&mut run);

@@ -91,14 +91,16 @@ pub(crate) fn read_pattern(text: &str) -> Result<String, String> {
     }
 }
 
+const DAY: Duration = Duration::from_secs(86_400);
+
 /// Reads seconds, like `10` or `0.5`.
 pub(crate) fn read_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| "expected seconds, like 10 or 0.5")?;
     match Duration::try_from_secs_f64(seconds) {
-        Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err("expected more than 0 seconds".to_owned()),
+        Ok(time) if !time.is_zero() && time <= DAY => Ok(time),
+        _ => Err("expected more than 0 seconds, and at most 86400".to_owned()),
     }
 }
 

@@ -167,6 +167,7 @@ pub(super) fn evidence(fixture: &Fixture) -> Vec<Evidence> {
                 let ms = received.at.as_millis();
                 format!("the client did not read all of it (requested after {ms} ms)")
             }),
+            ..Evidence::default()
         });
     all.take(MAX_EVIDENCE).collect()
 }

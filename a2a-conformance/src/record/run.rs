@@ -61,7 +61,7 @@ pub struct Target {
     /// The `Server` header, if it sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The interfaces on its card, each as `binding version`.
+    /// The interfaces on its card, each as ``binding version at `url` ``.
     #[serde(default)]
     pub interfaces: Vec<String>,
 }
@@ -108,7 +108,7 @@ pub struct CheckResult {
     /// The version, like `1.0`; none if that makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// The binding, `JSONRPC` or `HTTP+JSON`; none if that makes no difference.
+    /// The binding, `JSONRPC`, `HTTP+JSON` or `GRPC`; none if that makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<String>,
     /// The requirements that it covers.
@@ -301,6 +301,9 @@ pub struct Evidence {
     /// The reason why no more came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// A command of curl or grpcurl that sends the request again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// An HTTP message: one half of an exchange.

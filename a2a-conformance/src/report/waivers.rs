@@ -57,11 +57,19 @@ impl Waivers {
     }
 
     fn apply_on(&self, run: &mut Run, today: Date) {
+        // A report can have waived checks: the same file may be given again.
+        let is_waived = |result: &CheckResult| result.verdict == Verdict::Waived;
+        let before: Vec<_> = run.checks.iter().map(is_waived).collect();
+        let is_given = |known: &WaiverUse| self.list.iter().any(|it| is_same(&known.waiver, it));
+        run.waivers.retain(|known| !is_given(known));
         for waiver in &self.list {
             let is_made = run.checks.iter().any(|result| is_about(waiver, result));
-            let about = about(waiver, &mut run.checks);
             let expired = last_day(waiver).is_none_or(|day| day < today);
-            let mut waived = 0;
+            let known = before.iter().zip(&run.checks);
+            let mut waived = known
+                .filter(|(waived, result)| **waived && is_about(waiver, result))
+                .count();
+            let about = about(waiver, &mut run.checks);
             for result in about.filter(|_| !expired) {
                 let was = result.words();
                 let because = result.reason.take().map(|reason| format!(" ({reason})"));
@@ -86,6 +94,13 @@ impl Waivers {
             });
         }
     }
+}
+
+/// Returns whether two waivers are about the same checks.
+fn is_same(one: &Waiver, other: &Waiver) -> bool {
+    one.check == other.check
+        && one.protocol_version == other.protocol_version
+        && one.binding == other.binding
 }
 
 /// Returns the failed checks that a waiver covers.
@@ -216,6 +231,19 @@ mod tests {
             &states,
             5,
         );
+    }
+
+    #[test]
+    fn the_same_waivers_can_be_applied_again() {
+        let waivers = "- {check: push.a, reason: r, expires: 2026-06-01}";
+        let waivers = Waivers::parse(waivers).unwrap();
+        let mut run = run();
+        waivers.apply_on(&mut run, date(2026, 6, 1));
+        let first = run.to_json();
+        waivers.apply_on(&mut run, date(2026, 6, 1));
+        assert_eq!(run.to_json(), first);
+        waivers.apply_on(&mut run, date(2026, 6, 2));
+        assert_eq!(run.waivers[0].state, WaiverState::Expired);
     }
 
     #[test]

@@ -166,8 +166,9 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
         );
     }
     // Known before the build.
-    let (has_python, has_npm) = (is_here("python3"), is_here(NPM));
-    let has_sbom = is_here("cargo-sbom");
+    let has_python = is_here("python3", &["-c", "import tomllib"]);
+    let has_npm = is_here(NPM, &["--version"]);
+    let has_sbom = is_here("cargo-sbom", &["--version"]);
     // If no target with a wheel can be built here, pack the first target that can.
     let packed = here.iter().position(|target| target.wheel.is_some());
     for (index, target) in here.iter().enumerate() {
@@ -192,7 +193,7 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
     publish.args(["publish", "--workspace", "--dry-run", "--no-verify"]);
     run(publish.args(["--locked", "--allow-dirty"]))?;
 
-    println!("\nMade here, in {}:", output.display());
+    println!("\nFiles in {}:", output.display());
     for (name, length) in listing(output)? {
         println!("  {:>6.1} MB  {name}", length as f64 / 1e6);
     }
@@ -215,25 +216,25 @@ fn dry_run(output: &Path) -> Result<(), Failure> {
     for step in REMAINING {
         println!("  {step}");
     }
+    println!("\nBy hand: the manifests are sent to Homebrew, Scoop and winget (CONTRIBUTING.md).");
     Ok(())
 }
 
-/// Returns whether a program can be run.
-fn is_here(program: &str) -> bool {
+/// Returns whether a program can be run with these arguments.
+fn is_here(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command
-        .arg("--version")
+        .args(arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    command.status().is_ok()
+    command.status().is_ok_and(|status| status.success())
 }
 
-const REMAINING: [&str; 5] = [
+const REMAINING: [&str; 4] = [
     "provenance of each file, signed by the identity of the workflow",
     "the container for x86-64 and ARM",
     "the draft of the release, with these files",
     "crates.io, PyPI, npm: after the draft was approved",
-    "Homebrew, Scoop, winget: the manifests are sent to them by hand",
 ];
 
 /// Writes the SBOM of each program.

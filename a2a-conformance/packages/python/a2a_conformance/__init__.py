@@ -78,12 +78,12 @@ def program():
     found = os.environ.get("A2A_CONFORMANCE") or shutil.which(name, path=sysconfig.get_path("scripts")) or shutil.which(name)
     if found:
         return found
-    raise SuiteError(f"cannot run the suite: no {sysconfig.get_path('scripts')}, and no a2a-conformance on PATH: install it, or name it in A2A_CONFORMANCE")
+    raise SuiteError(f"cannot run the suite: no {name} in {sysconfig.get_path('scripts')} or on PATH: install it, or name it in A2A_CONFORMANCE")
 
 
 def read_checks(report, target):
     """Returns the checks of a report, and a failed one for each waiver that is out of date."""
-    rules = {rule["id"]: rule for rule in report["requirements"]}
+    rules = {rule["id"]: rule for rule in report.get("requirements", [])}
     strict = report["settings"].get("strict", False)
     checks = [read_check(check, rules, strict, target) for check in report["checks"]]
     for waiver in report.get("waivers", []):
@@ -131,19 +131,7 @@ def describe(check, rules, target):
     if check.get("binding"):
         filters += ["--binding", BINDINGS.get(check["binding"], check["binding"])]
     lines.append("repeat: " + shlex.join(["a2a-conformance", "agent", *target, *filters]))
-    lines += filter(None, [curl(check)])
-    return "\n".join(lines)
-
-
-def curl(check):
-    """Returns a command that sends the request of the first difference again; none if it is not text."""
-    evidence = check.get("evidence", [])
+    # The request of the first difference.
     index = next((m["evidence"] for m in check.get("mismatches", []) if m.get("evidence") is not None), 0)
-    request = evidence[index]["request"] if index < len(evidence) else {}
-    method, _, url = request.get("start", "").partition(" ")
-    headers = request.get("headers", [])
-    if not url.startswith("http") or request.get("leftOut") or any("grpc" in value for _, value in headers):
-        return None
-    words = ["curl", "-sSi", url] + (["-X", method] if method not in ("GET", "POST") else [])
-    words += [word for name, value in headers if name.lower() != "host" for word in ("-H", f"{name}: {value}")]
-    return shlex.join(words + (["--data-raw", request.get("body", "")] if method == "POST" else []))
+    lines += [e["command"] for e in check.get("evidence", [])[index : index + 1] if e.get("command")]
+    return "\n".join(lines)

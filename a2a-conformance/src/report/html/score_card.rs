@@ -1,7 +1,7 @@
 //! Score of a run in a protocol version and binding.
 
 use crate::record::visible::line;
-use crate::record::{Column, Run, Score, Verdict};
+use crate::record::{CheckResult, Column, Run, Score, Verdict};
 use crate::report::verdict::{broken, of_target};
 use crate::requirement::Level;
 
@@ -88,8 +88,14 @@ pub(super) enum ScoreState {
 impl ScoreState {
     /// Returns the state of a whole run.
     pub(super) fn of(run: &Run) -> Self {
+        let is_waived = |result: &CheckResult| result.verdict == Verdict::Waived;
+        let is_fair = run.checks.iter().any(is_waived) || run.tolerated().next().is_some();
         match run.exit_code() {
-            0 => Self::Good,
+            0 if !is_fair => Self::Good,
+            // 5: a waiver is out of date.
+            0 | 5 => Self::Fair,
+            // No check could be made.
+            2 => Self::Empty,
             _ => Self::Bad,
         }
     }
@@ -115,8 +121,8 @@ impl ScoreState {
         match self {
             Self::Good  => ("good", "✓", "all met"),
             Self::Fair  => ("fair", "!", "met, except for advised or waived checks"),
-            Self::Bad   => ("bad",  "✗", "required checks are not met"),
-            Self::Empty => ("none", "–", "nothing counts here"),
+            Self::Bad   => ("bad",  "✗", "required checks are not met, or could not be made"),
+            Self::Empty => ("none", "–", "no verdict"),
         }
     }
 }

@@ -354,8 +354,8 @@ fn no_answer(result: &mut CheckResult) {
     result.evidence = vec![Evidence {
         step: 1,
         request,
-        response: None,
         failure,
+        ..Evidence::default()
     }];
 }
 
@@ -404,7 +404,7 @@ fn exchange(step: usize, request: &Value, response: &Value) -> Evidence {
             body: response.to_string(),
             ..HttpMessage::default()
         }),
-        failure: None,
+        ..Evidence::default()
     }
 }
 

@@ -50,6 +50,7 @@ fn run() -> Run {
         request: half("POST https://me:canary-17@host/?api_key=canary-18"),
         response: Some(half("200 OK")),
         failure: Some("no answer from https://me:canary-19@host/".to_owned()),
+        ..Evidence::default()
     };
     let mismatch = Mismatch {
         place: "step 1: $.note".to_owned(),
