@@ -22,6 +22,8 @@ pub(crate) type Connect =
 pub(crate) struct Agent {
     /// URL, or another name by which a user knows it.
     pub(crate) place: String,
+    /// Names the agent in handles of tasks and in states of questions, after a restart, too.
+    pub(crate) key: String,
     connect: Connect,
     client: OnceCell<Client>,
     /// Name in tools, kept once it is given: tools must not change their agent while the bridge runs.
@@ -29,9 +31,10 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    pub(crate) fn new(place: String, connect: Connect) -> Self {
+    pub(crate) fn new(place: String, key: String, connect: Connect) -> Self {
         Self {
             place,
+            key,
             connect,
             client: OnceCell::new(),
             name: OnceLock::new(),
@@ -60,7 +63,7 @@ pub(crate) struct Catalog {
 pub(crate) struct ConnectedAgent {
     /// Name of the agent in tools.
     name: String,
-    /// Names the agent in handles of tasks and in states of questions, after a restart, too.
+    /// That of the [`Agent`].
     pub(crate) key: String,
     pub(crate) client: Client,
     card: Arc<AgentCard>,
@@ -103,7 +106,7 @@ impl Agents {
         drop(naming);
         ConnectedAgent {
             name: name.clone(),
-            key: tool::hash(&agent.place),
+            key: agent.key.clone(),
             client,
             card,
         }

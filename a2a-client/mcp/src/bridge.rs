@@ -12,6 +12,8 @@ use tokio::sync::Semaphore;
 
 use crate::agents::{Agent, Agents, BoxError};
 use crate::call::Calls;
+use crate::question::Answered;
+use crate::tool;
 
 /// MCP server whose tools are the skills of A2A agents.
 ///
@@ -34,8 +36,8 @@ pub(crate) struct TaskNote {
     pub(crate) begun: Option<Timestamp>,
     /// Key of the question that the user has declined.
     pub(crate) declined: Option<String>,
-    /// Key of the question that the user has answered: the agent may take a while to go on.
-    pub(crate) answered: Option<String>,
+    /// Question that the user has answered.
+    pub(crate) answered: Option<Answered>,
 }
 
 /// Settings of a [`Bridge`].
@@ -57,7 +59,7 @@ impl Bridge {
 }
 
 impl BridgeBuilder {
-    /// Adds an agent. `place` names it in errors: its URL. It is connected when it is first needed, and again while that
+    /// Adds an agent. `place` names it in errors, and is part of the names of its tasks: its URL. It is connected when it is first needed, and again while that
     /// fails.
     pub fn agent<F>(
         mut self,
@@ -68,7 +70,10 @@ impl BridgeBuilder {
         F: Future<Output = Result<Client, BoxError>> + Send + 'static,
     {
         let connect = Box::new(move || connect().boxed());
-        self.agents.agents.push(Agent::new(place.into(), connect));
+        let (place, agents) = (place.into(), &mut self.agents.agents);
+        let is_taken = |key: &str| agents.iter().any(|agent| agent.key == key);
+        let key = tool::unique(&tool::hash(&place), is_taken);
+        agents.push(Agent::new(place, key, connect));
         self
     }
 

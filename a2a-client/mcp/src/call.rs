@@ -12,20 +12,20 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::question::question_key;
+use crate::question::{Answered, is_answered};
 
 /// Request to the agent.
 pub(crate) enum Request {
     Send(Box<Message>),
-    /// To go on with a task, after the question with this key has been answered elsewhere.
+    /// To go on with a task, after this question has been answered elsewhere.
     Wait {
         task: TaskId,
-        answered: Option<String>,
+        answered: Option<Answered>,
     },
     /// As `Wait`, but the task goes on if the call is canceled, too.
     Watch {
         task: TaskId,
-        answered: Option<String>,
+        answered: Option<Answered>,
     },
 }
 
@@ -94,16 +94,15 @@ async fn follow(
     let trace = trace.and_then(|parent| TraceContext::parse(parent, context.meta.get_tracestate()));
     let client = client.with_trace_context(trace);
     let owns_task = !matches!(request, Request::Watch { .. });
-    let (events, answered) = match request {
+    let (events, mut answered) = match request {
         Request::Send(message) => (client.send(*message).follow(), None),
         Request::Wait { task, answered } | Request::Watch { task, answered } => {
             match client.subscribe(task.clone()).await {
                 Ok(events) => (events, answered),
-                Err(error) => return unfollowed(&client, &task, &error).await,
+                Err(error) => return unfollowed(&client, &task, answered.as_ref(), &error).await,
             }
         }
     };
-    let is_answered = |task: &Task| answered.is_some() && question_key(task) == answered;
     let mut turn = Turn {
         client,
         events: Some(events),
@@ -118,6 +117,16 @@ async fn follow(
         let Some(events) = &mut turn.events else {
             return Outcome::Canceled;
         };
+        let task = events.task();
+        if let Some(task) = task.filter(|task| !is_answered(task, answered.as_ref())) {
+            // The same question, asked later, is a new one.
+            answered = None;
+            if task.status.state.is_settled() {
+                let task = Box::new(task.clone());
+                turn.events = None;
+                return Outcome::Settled(task);
+            }
+        }
         let event = tokio::select! {
             event = events.next() => event,
             () = context.ct.cancelled() => return Outcome::Canceled,
@@ -138,7 +147,10 @@ async fn follow(
             }
             Some(Ok(event)) => {
                 tick.reset();
-                progress.tell(&event.text()).await;
+                let task = events.task();
+                if !task.is_some_and(|task| is_answered(task, answered.as_ref())) {
+                    progress.tell(&event.text()).await;
+                }
             }
             Some(Err(error)) => {
                 let mut task = events.task().cloned();
@@ -148,15 +160,23 @@ async fn follow(
                     && let Ok(found) = turn.client.get_task(task.id.clone(), None).await
                 {
                     *task = found;
-                    if is_success(task.status.state) && !is_answered(task) {
+                    if may_go_on(task.status.state) && !is_answered(task, answered.as_ref()) {
                         return Outcome::Settled(Box::new(task.clone()));
                     }
                 }
                 return Outcome::Failed(sentence(&error), task.map(Box::new));
             }
-            // Some agents end the stream while the task still waits: ask again.
-            None if events.task().is_some_and(is_answered) => {
-                let task = events.task().cloned().unwrap_or_default();
+            None => {
+                let task = events.task().cloned();
+                turn.events = None;
+                let Some(task) = task else {
+                    let problem = "the agent ended its answer without a task";
+                    return Outcome::Failed(problem.to_owned(), None);
+                };
+                if !is_answered(&task, answered.as_ref()) {
+                    return Outcome::Settled(Box::new(task));
+                }
+                // Some agents end the stream while the task still waits.
                 let again = async {
                     tokio::time::sleep(PAUSE).await;
                     turn.client.subscribe(task.id.clone()).await
@@ -164,41 +184,22 @@ async fn follow(
                 let subscribed = tokio::select! {
                     subscribed = again => subscribed,
                     () = context.ct.cancelled() => return Outcome::Canceled,
-                    () = until(end) => {
-                        turn.events = None;
-                        return Outcome::Working(Box::new(task));
-                    }
+                    () = until(end) => return Outcome::Working(Box::new(task)),
                 };
                 match subscribed {
                     Ok(events) => turn.events = Some(events),
                     Err(error) => {
-                        turn.events = None;
-                        return unfollowed(&turn.client, &task.id, &error).await;
+                        let answered = answered.as_ref();
+                        return unfollowed(&turn.client, &task.id, answered, &error).await;
                     }
                 }
-                continue;
             }
-            None => {
-                let task = events.task().cloned();
-                turn.events = None;
-                return match task {
-                    Some(task) => Outcome::Settled(Box::new(task)),
-                    None => {
-                        Outcome::Failed("the agent ended its answer without a task".into(), None)
-                    }
-                };
-            }
-        }
-        let settled = events.task().filter(|task| task.status.state.is_settled());
-        if let Some(task) = settled.filter(|task| !is_answered(task)).cloned() {
-            turn.events = None;
-            return Outcome::Settled(Box::new(task));
         }
     }
 }
 
 /// Returns whether a task has its result, or a question for its caller.
-fn is_success(state: TaskState) -> bool {
+fn may_go_on(state: TaskState) -> bool {
     matches!(
         state,
         TaskState::Completed | TaskState::InputRequired | TaskState::AuthRequired
@@ -206,10 +207,18 @@ fn is_success(state: TaskState) -> bool {
 }
 
 /// Returns a task that cannot be followed as it stands, if that is settled.
-async fn unfollowed(client: &Client, task: &TaskId, error: &Error) -> Outcome {
+async fn unfollowed(
+    client: &Client,
+    task: &TaskId,
+    answered: Option<&Answered>,
+    error: &Error,
+) -> Outcome {
     match client.get_task(task.clone(), None).await {
-        Ok(task) if task.status.state.is_settled() => Outcome::Settled(Box::new(task)),
-        _ => Outcome::Failed(sentence(error), None),
+        Ok(task) if task.status.state.is_settled() && !is_answered(&task, answered) => {
+            Outcome::Settled(Box::new(task))
+        }
+        Ok(task) => Outcome::Failed(sentence(error), Some(Box::new(task))),
+        Err(_) => Outcome::Failed(sentence(error), None),
     }
 }
 

@@ -19,7 +19,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::agents::{Catalog, Entry};
 use crate::bridge::Bridge;
 use crate::call::{Outcome, Request};
-use crate::question::{Answer, AnswerKind, Modes, Question, answer};
+use crate::question::{Answer, AnswerKind, Answered, Modes, Question, answer};
 use crate::{arguments, content, task};
 
 /// Handler of the requests of one client.
@@ -172,7 +172,7 @@ impl Answer {
             Self::Message(message) => Begin::Request(Request::Send(Box::new(message))),
             Self::Visited => Begin::Request(Request::Wait {
                 task: task.id.clone(),
-                answered: Some(question),
+                answered: Some(Answered::new(question)),
             }),
             Self::Canceled => Begin::Cancel(task.clone()),
             Self::Declined => Begin::Result(content::of_declined(task)),
@@ -259,9 +259,9 @@ impl Handler {
         question: &Question,
         context: &RequestContext<RoleServer>,
     ) -> Result<Asked, ErrorData> {
-        let told = || Asked::Response(content::of_question(task, question).into());
+        let as_text = || Asked::Response(content::of_question(task, question).into());
         let Some(elicitation) = question.elicitation(Modes::of(context)) else {
-            return Ok(told());
+            return Ok(as_text());
         };
         if is_current(context) {
             let state = State {
@@ -292,7 +292,7 @@ impl Handler {
         Ok(answer.map_or_else(
             |problem| {
                 tracing::debug!(problem, "the client did not answer a question");
-                told()
+                as_text()
             },
             Asked::Answer,
         ))

@@ -1,6 +1,7 @@
 //! Questions of tasks that wait for their caller, as elicitations, and the answers as messages.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use a2a_types::extension::question::AnswerForm;
 use a2a_types::{Content, Message, Object, Part, Role, Task, TaskState};
@@ -158,10 +159,30 @@ impl Question {
     }
 }
 
-/// Returns the key of the question of a task, or `None` if it does not wait for its caller.
-pub(crate) fn question_key(task: &Task) -> Option<String> {
-    Question::of(task).map(|question| question.key)
+/// Question that was answered. Its agent may take a while to go on, and until then the task still has the question.
+#[derive(Clone)]
+pub(crate) struct Answered {
+    key: String,
+    time: Instant,
 }
+
+impl Answered {
+    pub(crate) fn new(key: String) -> Self {
+        let time = Instant::now();
+        Self { key, time }
+    }
+}
+
+/// Returns whether the question that a task has is the one that was answered.
+pub(crate) fn is_answered(task: &Task, answered: Option<&Answered>) -> bool {
+    answered.is_some_and(|answered| {
+        answered.time.elapsed() < MAX_DELAY
+            && Question::of(task).is_some_and(|question| question.key == answered.key)
+    })
+}
+
+/// Time after which a question that was answered is asked again.
+const MAX_DELAY: Duration = Duration::from_secs(600);
 
 /// Reads the response to an elicitation as the answer to a question of a task.
 pub(crate) fn answer(task: &Task, kind: AnswerKind, response: Value) -> Result<Answer, String> {

@@ -16,7 +16,7 @@ use crate::agents::{Catalog, ConnectedAgent};
 use crate::bridge::{Bridge, TaskNote};
 use crate::call::{Outcome, Request, sentence};
 use crate::content;
-use crate::question::{Answer, Modes, Question, answer, question_key};
+use crate::question::{Answer, Answered, Modes, Question, answer, is_answered};
 
 /// Returns the task of MCP for a task that goes on.
 /// `answered` is the question that was answered already.
@@ -24,13 +24,13 @@ pub(crate) fn begin(
     bridge: &Bridge,
     agent: &ConnectedAgent,
     task: &Task,
-    answered: Option<String>,
+    answered: Option<Answered>,
 ) -> rmcp::model::Task {
     let handle = handle(bridge, agent, &task.id);
     // The agent may have begun before its caller knew.
     let now = Timestamp::now();
     let begun = task.status.timestamp.map_or(now, |time| time.min(now));
-    note(bridge, &handle, |note| {
+    change_note(bridge, &handle, |note| {
         note.begun = Some(begun);
         note.answered = answered;
     });
@@ -38,7 +38,7 @@ pub(crate) fn begin(
 }
 
 /// Changes what is remembered of a task.
-fn note(bridge: &Bridge, handle: &str, change: impl FnOnce(&mut TaskNote)) {
+fn change_note(bridge: &Bridge, handle: &str, change: impl FnOnce(&mut TaskNote)) {
     let mut notes = bridge.notes.lock().unwrap_or_else(PoisonError::into_inner);
     change(notes.get_or_insert_mut(handle.to_owned(), TaskNote::default));
 }
@@ -61,10 +61,9 @@ pub(crate) async fn state(
         .get_task(id.clone(), None)
         .await
         .map_err(refusal)?;
-    let note = noted(bridge, handle);
-    let mut pause = PAUSE;
-    let answered = note.answered.clone();
-    if !task.status.state.is_settled() || answered.is_some() && question_key(&task) == answered {
+    let mut pause = PAUSE_MS;
+    let answered = noted(bridge, handle).answered;
+    if !task.status.state.is_settled() || is_answered(&task, answered.as_ref()) {
         let request = Request::Watch { task: id, answered };
         task = match bridge
             .calls
@@ -72,12 +71,21 @@ pub(crate) async fn state(
             .await
         {
             Outcome::Settled(task) | Outcome::Working(task) => {
-                pause = PAUSE_AFTER_WAIT;
+                pause = PAUSE_AFTER_WAIT_MS;
                 *task
             }
             // The agent may not let it be followed: the state is known all the same.
             _ => task,
         };
+    }
+    // It may have been answered in the meantime.
+    let note = noted(bridge, handle);
+    if !is_answered(&task, note.answered.as_ref()) {
+        // The same question, asked later, is a new one.
+        change_note(bridge, handle, |note| note.answered = None);
+    }
+    if Question::of(&task).is_none() {
+        change_note(bridge, handle, |note| note.declined = None);
     }
     let payload = payload(&task, Modes::of(context), &note);
     let base = base(bridge, handle, &task).with_poll_interval_ms(pause);
@@ -102,15 +110,25 @@ pub(crate) async fn answer_question(
         .map_err(|problem| ErrorData::invalid_params(format!("inputResponses: {problem}"), None))?;
     match answer {
         Answer::Message(message) => {
-            let sending = agent.client.send(message).return_immediately();
-            sending.await.map_err(refusal)?;
-            note(bridge, handle, |note| note.answered = Some(question.key));
+            // An agent may hold the answer back until the turn has ended.
+            let answered = Answered::new(question.key);
+            change_note(bridge, handle, |note| note.answered = Some(answered));
+            let sent = agent.client.send(message).return_immediately().await;
+            if let Err(error) = sent {
+                change_note(bridge, handle, |note| note.answered = None);
+                return Err(refusal(error));
+            }
         }
         Answer::Canceled => {
             agent.client.cancel_task(task.id).await.map_err(refusal)?;
         }
-        Answer::Declined => note(bridge, handle, |note| note.declined = Some(question.key)),
-        Answer::Visited => note(bridge, handle, |note| note.answered = Some(question.key)),
+        Answer::Declined => {
+            change_note(bridge, handle, |note| note.declined = Some(question.key));
+        }
+        Answer::Visited => {
+            let answered = Answered::new(question.key);
+            change_note(bridge, handle, |note| note.answered = Some(answered));
+        }
     }
     Ok(())
 }
@@ -163,7 +181,7 @@ fn base(bridge: &Bridge, handle: &str, task: &Task) -> rmcp::model::Task {
     let begun = noted(bridge, handle).begun.unwrap_or(updated);
     let (begun, updated) = (begun.to_string(), updated.to_string());
     let base = rmcp::model::Task::new(handle, TaskStatus::Working, begun, updated)
-        .with_poll_interval_ms(PAUSE_AFTER_WAIT);
+        .with_poll_interval_ms(PAUSE_AFTER_WAIT_MS);
     match task.status.text() {
         text if text.is_empty() => base,
         text => base.with_status_message(text),
@@ -173,14 +191,14 @@ fn base(bridge: &Bridge, handle: &str, task: &Task) -> rmcp::model::Task {
 /// Time for which `tasks/get` waits for the end of a task.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
-/// Milliseconds until the client should ask again, after `tasks/get` has waited itself and if it could not.
-const PAUSE_AFTER_WAIT: u64 = 100;
-const PAUSE: u64 = 2000;
+/// Time until the client should ask again, after `tasks/get` has waited itself and if it could not.
+const PAUSE_AFTER_WAIT_MS: u64 = 100;
+const PAUSE_MS: u64 = 2000;
 
 /// Returns the state of a task with what belongs to it.
 fn payload(task: &Task, modes: Modes, note: &TaskNote) -> TaskPayload {
     if let Some(question) = Question::of(task) {
-        if note.answered.as_ref() == Some(&question.key) {
+        if is_answered(task, note.answered.as_ref()) {
             return TaskPayload::Working;
         }
         if note.declined.as_ref() == Some(&question.key) {

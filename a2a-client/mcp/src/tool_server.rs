@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::time::Duration;
 
 use a2a_model::{Tool, ToolError, ToolOutput, Tools};
 use a2a_types::Object;
@@ -94,12 +95,23 @@ impl ToolServer {
     }
 }
 
+/// Time within which a program must start and list its tools: shorter than that of an agent, whose error has no name.
+const LIST_TIMEOUT: Duration = Duration::from_secs(100);
+
 impl Tools for ToolServer {
     fn list(&self) -> BoxFuture<'_, Result<Vec<Tool>, ToolError>> {
         async {
-            let peer = self.peer().await?;
-            let listed = peer.list_all_tools().await;
-            let listed = listed.map_err(|error| self.failure(error))?;
+            let listing = async {
+                let listed = self.peer().await?.list_all_tools().await;
+                listed.map_err(|error| self.failure(error))
+            };
+            let listed = tokio::time::timeout(LIST_TIMEOUT, listing).await;
+            let listed = listed.map_err(|_| {
+                let program = self.program.to_string_lossy();
+                ToolError::new(format!(
+                    "{program} has not listed its tools in {LIST_TIMEOUT:?}"
+                ))
+            })??;
             let tools = listed.into_iter().map(|tool| {
                 let schema = serde_json::Value::Object((*tool.input_schema).clone());
                 Tool::new(tool.name, tool.description.unwrap_or_default(), schema)

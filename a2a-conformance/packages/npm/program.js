@@ -32,7 +32,8 @@ export function launch(failure, name, owner) {
     fail(error);
   }
   // A terminal sends Ctrl-C to the program, too, which decides how it ends; a second one would end it at once.
-  process.on("SIGINT", () => {});
+  const isSentToBoth = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  process.on("SIGINT", () => isSentToBoth || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(new Error(`cannot run ${name}: ${error.message}`)));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -70,11 +70,13 @@ fn shell(text: &str) -> Command {
     shell
 }
 
-/// Returns a command that the shell of this system runs. It parses the text itself: no quotes are added.
+/// Returns a command that the shell of this system runs. It parses the text itself, without the outer quotes.
 #[cfg(windows)]
 fn shell(text: &str) -> Command {
     let mut shell = Command::new("cmd");
-    shell.arg("/C").raw_arg(text);
+    shell
+        .args(["/D", "/S", "/C"])
+        .raw_arg(format!("\"{text}\""));
     shell
 }
 

@@ -117,7 +117,8 @@ impl ModelAgent {
         self
     }
 
-    /// Sets the timeout of a tool; 2 minutes by default. The model gets an error in place of the result.
+    /// Sets the timeout of a tool; 2 minutes by default. The model gets an error in place of the result. The list of tools
+    /// has the same timeout; then the task fails.
     pub fn tool_timeout(mut self, timeout: Duration) -> Self {
         self.tool_timeout = timeout;
         self
@@ -321,10 +322,12 @@ impl ModelAgent {
                 Err(ModelError::MalformedDelta(_)) if stream.has_ended() => {
                     return Err(ModelError::Cut(None));
                 }
-                // Read again without the API key, which services may repeat.
-                Err(ModelError::Service { .. }) => {
-                    let text = service.redacted(&String::from_utf8_lossy(&data));
-                    self.api.read(text.as_bytes())?
+                Err(ModelError::Service { detail, .. }) => {
+                    return Err(ModelError::Service {
+                        status: None,
+                        retry_after: None,
+                        detail: service.quoted(&detail),
+                    });
                 }
                 deltas => deltas?,
             };
@@ -454,11 +457,7 @@ impl Response {
             }
             Delta::Call(call) => {
                 self.has_output();
-                // Whole arguments repeat the pieces.
-                if !call.is_whole {
-                    output.count(call.arguments.len())?;
-                }
-                self.call_buffer.add(call)?;
+                output.count(self.call_buffer.add(call)?)?;
             }
             Delta::Opaque(item) => {
                 self.has_output();

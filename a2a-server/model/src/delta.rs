@@ -60,6 +60,23 @@ impl Call {
         }
     }
 
+    /// Returns whether a piece with the same index belongs to this call.
+    fn goes_on_with(&self, delta: &CallDelta) -> bool {
+        // Some services give each call the index 0, or none, and some of them no id: such a call comes whole.
+        let is_whole = !self.arguments.is_empty() && self.object().is_ok();
+        let is_next = is_whole && !delta.name.is_empty() && !delta.arguments.is_empty();
+        let is_other = !self.name.is_empty() && !delta.name.is_empty() && self.name != delta.name;
+        match delta.id.is_empty() {
+            true => !is_next && !is_other,
+            false => self.id == delta.id,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let extra = self.extra.as_ref().map_or(0, |it| it.to_string().len());
+        self.id.len() + self.name.len() + self.arguments.len() + extra
+    }
+
     /// Returns the arguments to send back: services fail on arguments that are not a JSON object.
     pub(crate) fn replayed_arguments(&self) -> &str {
         match self.arguments.trim().is_empty() || self.object().is_err() {
@@ -77,20 +94,12 @@ pub(crate) struct CallBuffer {
 }
 
 impl CallBuffer {
-    /// Adds a piece. Errors: the calls are too many or too long.
-    pub(crate) fn add(&mut self, delta: CallDelta) -> Result<(), ModelError> {
-        let extra = delta.extra.as_ref().map_or(0, |it| it.to_string().len());
-        self.bytes += delta.id.len() + delta.name.len() + delta.arguments.len() + extra;
-        let is_new = !delta.name.is_empty() && !delta.arguments.is_empty();
-        let place = self.calls.iter().rposition(|(index, call)| {
-            // Some services give each call the index 0, or none, and some of them no id: such a call comes whole.
-            let is_whole = !call.arguments.is_empty() && call.object().is_ok();
-            let is_same = match delta.id.is_empty() {
-                true => !(is_new && is_whole),
-                false => call.id == delta.id,
-            };
-            is_same && *index == delta.index
-        });
+    /// Adds a piece, and returns the number of bytes by which the calls grow. Errors: the calls are too many or too long.
+    pub(crate) fn add(&mut self, delta: CallDelta) -> Result<usize, ModelError> {
+        let place = self
+            .calls
+            .iter()
+            .rposition(|(index, call)| *index == delta.index && call.goes_on_with(&delta));
         let place = match place {
             Some(place) => place,
             None if self.calls.len() >= MAX_CALLS => {
@@ -103,15 +112,7 @@ impl CallBuffer {
             }
         };
         let (_, call) = &mut self.calls[place];
-        if delta.is_whole {
-            self.bytes -= call.arguments.len();
-        }
-        if self.bytes > MAX_ARGUMENTS {
-            return Err(ModelError::TooLong {
-                what: "list of tool calls",
-                limit: MAX_ARGUMENTS,
-            });
-        }
+        let before = call.bytes();
         if call.extra.is_none() {
             call.extra = delta.extra;
         }
@@ -125,7 +126,15 @@ impl CallBuffer {
             true => call.arguments = delta.arguments,
             false => call.arguments.push_str(&delta.arguments),
         }
-        Ok(())
+        let added = call.bytes().saturating_sub(before);
+        self.bytes += added;
+        match self.bytes > MAX_ARGUMENTS {
+            true => Err(ModelError::TooLong {
+                what: "list of tool calls",
+                limit: MAX_ARGUMENTS,
+            }),
+            false => Ok(added),
+        }
     }
 
     /// Returns the calls, each with an id of its own.

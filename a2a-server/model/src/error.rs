@@ -133,7 +133,7 @@ impl ModelError {
         }
     }
 
-    /// Reads the error that an event of the stream has.
+    /// Reads the error that an event of the stream has, with the whole explanation.
     pub(crate) fn of_event(error: &Value) -> Self {
         Self::Service {
             status: None,
@@ -162,17 +162,16 @@ impl ModelError {
     }
 }
 
-/// Returns the start of the explanation that an error of a service has.
+/// Returns the explanation that an error of a service has.
 pub(crate) fn detail(error: &Value) -> String {
-    let text = match error {
+    match error {
         Value::String(text) => text.clone(),
         Value::Object(members) => match members.get("message") {
             Some(Value::String(text)) => text.clone(),
             _ => error.to_string(),
         },
         other => other.to_string(),
-    };
-    clip(&text)
+    }
 }
 
 /// Returns the start of a service's text, on one line.

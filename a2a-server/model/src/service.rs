@@ -100,22 +100,22 @@ impl Service {
                 _ => break,
             }
         }
-        let text = self.redacted(&String::from_utf8_lossy(&text));
-        match serde_json::from_str::<Value>(&text) {
+        let text = match serde_json::from_slice::<Value>(&text) {
             Ok(Value::Object(mut members)) => {
                 let error = members.remove("error");
                 detail(&error.unwrap_or(Value::Object(members)))
             }
-            _ => clip(&text),
-        }
+            _ => String::from_utf8_lossy(&text).into_owned(),
+        };
+        self.quoted(&text)
     }
 
-    /// Removes the API key, which services may repeat.
-    pub(crate) fn redacted(&self, text: &str) -> String {
+    /// Returns the start of a service's text without the API key, which it may repeat.
+    pub(crate) fn quoted(&self, text: &str) -> String {
         let key = self.authorization.as_ref().and_then(|it| it.to_str().ok());
         match key.and_then(|key| key.strip_prefix("Bearer ")) {
-            Some(key) => text.replace(key, "***"),
-            None => text.to_owned(),
+            Some(key) => clip(&text.replace(key, "***")),
+            None => clip(text),
         }
     }
 }

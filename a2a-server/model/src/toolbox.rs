@@ -37,22 +37,38 @@ impl Toolbox {
         };
         for (set, list) in sets.iter().zip(lists) {
             for mut tool in list.map_err(ModelError::Tools)? {
-                let name = accepted_name(&tool.name);
-                let own_name = std::mem::replace(&mut tool.name, name);
-                add_properties(&mut tool.parameters);
-                if toolbox.sets.contains_key(&tool.name) {
+                let own_name = std::mem::take(&mut tool.name);
+                if toolbox.sets.values().any(|(_, name)| *name == own_name) {
                     tracing::warn!(
-                        tool = tool.name,
+                        tool = own_name,
                         "two tools have this name: the first is used"
                     );
                     continue;
                 }
+                tool.name = toolbox.accepted_name(&own_name);
+                add_properties(&mut tool.parameters);
                 let place = (Arc::clone(set), own_name);
                 toolbox.sets.insert(tool.name.clone(), place);
                 toolbox.tools.push(tool);
             }
         }
         Ok(toolbox)
+    }
+
+    /// Returns a name that services accept and no other tool has: of letters, digits, `_` and `-`, at most 64 of them.
+    fn accepted_name(&self, name: &str) -> String {
+        let is_accepted = |letter: &char| letter.is_ascii_alphanumeric() || "_-".contains(*letter);
+        let letters = name.chars().take(MAX_NAME);
+        let name: String = letters
+            .map(|letter| Some(letter).filter(is_accepted).unwrap_or('_'))
+            .collect();
+        let numbered = (2..).map(|number| {
+            let number = format!("_{number}");
+            format!("{}{number}", prefix(&name, MAX_NAME - number.len()))
+        });
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let free = names.find(|name| !self.sets.contains_key(name));
+        free.unwrap_or(name)
     }
 
     /// The descriptions for the model.
@@ -64,12 +80,13 @@ impl Toolbox {
     /// may still have.
     pub(crate) async fn run(&self, calls: Vec<Call>, room: &mut usize) -> Vec<(Call, ToolOutput)> {
         let running = calls.into_iter().map(async |call| {
-            let output = self.call(&call).await;
+            let mut output = self.call(&call).await;
+            shorten(&mut output, MAX_TOOL_OUTPUT);
             (call, output)
         });
         let mut outputs = join_all(running).await;
         for (_, output) in &mut outputs {
-            shorten(output, MAX_TOOL_OUTPUT.min(*room));
+            shorten(output, *room);
             *room = room.saturating_sub(output.text.len());
         }
         outputs
@@ -103,15 +120,6 @@ impl Toolbox {
     }
 }
 
-/// Returns a name that services accept: of letters, digits, `_` and `-`, at most 64 of them.
-fn accepted_name(name: &str) -> String {
-    let is_accepted = |letter: &char| letter.is_ascii_alphanumeric() || "_-".contains(*letter);
-    let letters = name.chars().take(64);
-    letters
-        .map(|letter| Some(letter).filter(is_accepted).unwrap_or('_'))
-        .collect()
-}
-
 /// Adds the member `properties` to the schema of a tool without parameters: some services refuse a schema without it.
 fn add_properties(schema: &mut Value) {
     if let Value::Object(schema) = schema
@@ -132,6 +140,8 @@ fn shorten(output: &mut ToolOutput, bytes: usize) {
     }
 }
 
+/// Maximum characters of the name of a tool.
+const MAX_NAME: usize = 64;
 /// Maximum bytes of a tool's result; the rest is not passed to the model.
 const MAX_TOOL_OUTPUT: usize = 256 << 10;
 /// Maximum bytes of the results of a turn.

@@ -1,5 +1,7 @@
 //! Streamable HTTP.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -59,27 +61,48 @@ async fn other_hosts_and_pages_in_browsers_are_refused() {
 async fn sessions_are_limited_and_end_with_the_service() {
     let (bridge, _) = reference();
     let service = bridge.build().unwrap().into_http_service(["127.0.0.1"]);
+    let send = async |request: http::request::Builder, body: String| {
+        let request = request
+            .uri("/mcp")
+            .header("host", "127.0.0.1:8100")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(Full::new(Bytes::from(body)));
+        service.call(request.unwrap()).await.unwrap()
+    };
     let begin = async || {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "editor", "version": "1"},
         }});
-        let request = Request::builder()
-            .method("POST")
-            .uri("/mcp")
-            .header("host", "127.0.0.1:8100")
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream")
-            .body(Full::new(Bytes::from(body.to_string())));
-        let response = service.call(request.unwrap()).await.unwrap();
+        let response = send(Request::post("/"), body.to_string()).await;
+        let session = response.headers().get("mcp-session-id").cloned();
         let body = response.into_body().collect().await.unwrap().to_bytes();
-        String::from_utf8_lossy(&body).into_owned()
+        (session, String::from_utf8_lossy(&body).into_owned())
     };
-    for _ in 0..1024 {
-        let begun = begin().await;
+    for _ in 0..1023 {
+        let (_, begun) = begin().await;
         assert!(begun.contains("serverInfo"), "{begun}");
     }
-    let refused = begin().await;
+    let session = begin().await.0.unwrap();
+    let (_, refused) = begin().await;
     assert!(refused.contains("too many sessions"), "{refused}");
+
+    let end = Request::delete("/").header("mcp-session-id", &session);
+    assert!(send(end, String::new()).await.status().is_success());
+    let session = loop {
+        // The session ends in the background.
+        let (session, begun) = begin().await;
+        if begun.contains("serverInfo") {
+            break session.unwrap();
+        }
+        tokio::task::yield_now().await;
+    };
+    let stream = Request::get("/").header("mcp-session-id", &session);
+    let stream = send(stream, String::new()).await;
+    assert_eq!(stream.status(), StatusCode::OK);
     service.shutdown().await;
+    let ended = stream.into_body().collect();
+    let ended = tokio::time::timeout(Duration::from_secs(10), ended).await;
+    assert!(ended.is_ok(), "the stream does not end");
 }

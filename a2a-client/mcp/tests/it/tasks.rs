@@ -193,9 +193,10 @@ async fn logging_in() -> (Editor, tokio::sync::watch::Sender<bool>, Value) {
 #[tokio::test]
 async fn a_page_that_was_opened_is_not_asked_for_again() {
     let (mut editor, log_in, id) = logging_in().await;
-    let waiting = editor.begin("tasks/get", json!({"taskId": id})).await;
+    let state = editor.request("tasks/get", json!({"taskId": id})).await;
+    assert_eq!(state["result"]["status"], "working", "{state}");
     log_in.send(true).unwrap();
-    let state = editor.end(waiting).await;
+    let state = settled(&mut editor, &id).await;
     assert_eq!(state["result"]["status"], "completed", "{state}");
     assert!(text(&state["result"]["result"]).starts_with("welcome"));
 }

@@ -59,7 +59,7 @@ impl Script {
         Self {
             status,
             headers: vec![("content-type", "application/json".to_owned())],
-            steps: VecDeque::from([Step::Raw(error.to_string())]),
+            steps: VecDeque::from([Step::Raw(error.to_string().replace('/', "\\/"))]),
         }
     }
 

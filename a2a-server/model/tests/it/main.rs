@@ -26,7 +26,8 @@ fn model(endpoint: &Endpoint, api: Api) -> ModelAgent {
         .backoff(Duration::from_millis(1))
 }
 
-const KEY: &str = "sk-secret-0123456789";
+/// Has a character that JSON may escape.
+const KEY: &str = "sk-secret/0123456789";
 
 /// Serves an agent whose steps callers may see, and returns a client of it.
 async fn serve(agent: impl Agent) -> Client {

@@ -282,13 +282,17 @@ async fn unusual_names_and_schemas_are_made_acceptable() {
         let endpoint = Endpoint::start(scripts).await;
         let schema = json!({"type": "object"});
         let now = FunctionTool::new("now.v2", "The time", schema, async |_| Ok("noon"));
-        let client = serve(model(&endpoint, api).tools(now)).await;
+        let other = FunctionTool::new("now_v2", "Another", parameters(), async |_| Ok("night"));
+        let client = serve(model(&endpoint, api).tools(now).tools(other)).await;
         assert_completed(&send(&client, "What time?").await, "Done.");
         let received = endpoint.received();
-        let tool = &received[0].body["tools"][0];
-        let tool = tool.get("function").unwrap_or(tool);
-        assert_eq!(tool["name"], "now_v2");
-        assert_eq!(tool["parameters"]["properties"], json!({}));
+        let tool = |index: usize| {
+            let tool = &received[0].body["tools"][index];
+            tool.get("function").unwrap_or(tool)
+        };
+        assert_eq!(tool(0)["name"], "now_v2");
+        assert_eq!(tool(0)["parameters"]["properties"], json!({}));
+        assert_eq!(tool(1)["name"], "now_v2_2");
         assert_eq!(results(&received[1]), ["c1: noon"]);
     }
 }
@@ -303,16 +307,23 @@ async fn whole_calls_without_ids_are_several() {
             "extra_content": {"google": {"thought_signature": signature}},
         }]})
     };
-    let endpoint = calling([call("Oslo", "a"), call("Rome", "b")]).await;
-    let client = serve(model(&endpoint, Api::ChatCompletions).tools(weather())).await;
+    let empty = json!({"tool_calls": [{"index": 0, "function": {"name": "now", "arguments": ""}}]});
+    let endpoint = calling([empty, call("Oslo", "a"), call("Rome", "b")]).await;
+    let now = FunctionTool::new("now", "The time", parameters(), async |_| Ok("noon"));
+    let model = model(&endpoint, Api::ChatCompletions);
+    let client = serve(model.tools(weather()).tools(now)).await;
     assert_completed(&send(&client, "Oslo, Rome?").await, "Done.");
     let received = endpoint.received();
-    let expected = ["call_0_0: mild in Oslo", "call_0_1: mild in Rome"];
+    let expected = [
+        "call_0_0: noon",
+        "call_0_1: mild in Oslo",
+        "call_0_2: mild in Rome",
+    ];
     assert_eq!(results(&received[1]), expected);
     let messages = received[1].body["messages"].as_array().unwrap();
     let calls = messages.iter().find_map(|it| it.get("tool_calls")).unwrap();
     let signature = |index: usize| &calls[index]["extra_content"]["google"]["thought_signature"];
-    assert_eq!((signature(0), signature(1)), (&json!("a"), &json!("b")));
+    assert_eq!((signature(1), signature(2)), (&json!("a"), &json!("b")));
 }
 
 #[tokio::test]
@@ -330,5 +341,5 @@ async fn results_of_a_turn_are_limited() {
     let results = results(&endpoint.received()[1]);
     let bytes: usize = results.iter().map(String::len).sum();
     assert!((4_000_000..4_300_000).contains(&bytes), "{bytes}");
-    assert_eq!(results[19], "c19: \n[300000 more bytes: left out]");
+    assert_eq!(results[19], "c19: \n[262173 more bytes: left out]");
 }
