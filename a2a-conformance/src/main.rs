@@ -33,7 +33,7 @@ Examples:
 
 Each command has examples of its own: a2a-conformance agent --help.
 
-Exit codes: 0 all as required, 1 something is not, 2 usage or nothing was checked, 3 what was asked for cannot be
+Exit codes: 0 all as required, 1 something is not, 2 usage or nothing was checked, 3 what was asked for cannot be \
 reached, 4 the suite itself did not work, 5 only waivers are out of date, 130 interrupted."
 )]
 struct Arguments {

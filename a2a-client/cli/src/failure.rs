@@ -106,7 +106,11 @@ impl Failure {
         };
         match self {
             Self::Usage(_) => report(USAGE, 2, Some("see --help")),
-            Self::Machine { .. } => report(INTERNAL, 1, None),
+            Self::Machine { source, .. } => {
+                let error = source.downcast_ref::<std::io::Error>();
+                let is_taken = error.is_some_and(|it| it.kind() == std::io::ErrorKind::AddrInUse);
+                report(INTERNAL, 1, is_taken.then_some(PORT_HINT))
+            }
             Self::Verdict(_) => report(INTERNAL, 1, None),
             Self::Login(_) => report(AUTH_FAILED, 4, None),
             Self::NoLoginServer(_) => report(UNREACHABLE, 3, Some(ISSUER_HINT)),
@@ -288,6 +292,7 @@ const TIMEOUT: &str = "A2ACLI_ERR_TIMEOUT";
 const INTERNAL: &str = "A2ACLI_ERR_INTERNAL";
 
 const DEBUG_HINT: &str = "--debug shows the exchange with the agent";
+const PORT_HINT: &str = "another program listens there: name another port, or 0 for a free one";
 const CARD_HINT: &str =
     "check the address; for an agent without a card, name its version: --no-card --a2a-version 0.3";
 const CLOSED_CARD_HINT: &str =

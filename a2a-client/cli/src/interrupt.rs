@@ -40,5 +40,6 @@ pub(crate) fn stop() -> impl Future<Output = ()> {
             () = first() => {}
             () = terminated => {}
         }
+        eprintln!("stopping, when all calls are answered; Ctrl-C stops at once");
     }
 }

@@ -155,8 +155,8 @@ Examples:
   claude mcp add joker -- a2a mcp http://127.0.0.1:8080         the agent as a tool of an assistant
   A2ACLI_BEARER=… a2a task list -a https://agent.example -o json | jq -r .tasks[].id
 
-The agent is named by --agent-card, by a URL as the first argument, or by A2ACLI_AGENT_CARD. Each
-option has such a variable, in the environment or in a file `.env`: `a2a config show` tells which
+The agent is named by --agent-card, by a URL as the first argument, or by A2ACLI_AGENT_CARD. Each \
+option has such a variable, in the environment or in a file `.env`: `a2a config show` tells which \
 value comes from where.
 
 Defaults, and the options that change them:

@@ -393,7 +393,11 @@ fn unknown_tool(name: &str, catalog: &Catalog) -> ErrorData {
         .iter()
         .map(|entry| &*entry.tool.name)
         .collect();
-    let mut problem = format!("unknown tool `{name}`: expected {}", known.join(", "));
+    let mut problem = format!("unknown tool `{name}`");
+    if !known.is_empty() {
+        problem.push_str(": expected ");
+        problem.push_str(&known.join(", "));
+    }
     for missing in &catalog.missing {
         problem.push_str("; an agent cannot be reached: ");
         problem.push_str(missing);

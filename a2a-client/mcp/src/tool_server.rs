@@ -69,7 +69,7 @@ impl ToolServer {
             command.env_remove(name);
         }
         let process = TokioChildProcess::new(command).map_err(|error| {
-            ToolError::new(format!("the tools of {program} cannot be started")).with_source(error)
+            ToolError::new(format!("`{program}` cannot be started")).with_source(error)
         })?;
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -77,7 +77,7 @@ impl ToolServer {
         };
         let starting = ().serve_with_lifecycle(process, lifecycle);
         let server = starting.await.map_err(|error| {
-            let problem = format!("{program} ended before it spoke MCP; see its output");
+            let problem = format!("`{program}` has ended, or does not speak MCP");
             ToolError::new(problem).with_source(error)
         })?;
         Ok(running.insert(server).peer().clone())
@@ -109,7 +109,7 @@ impl Tools for ToolServer {
             let listed = listed.map_err(|_| {
                 let program = self.program.to_string_lossy();
                 ToolError::new(format!(
-                    "{program} has not listed its tools in {LIST_TIMEOUT:?}"
+                    "`{program}` has not listed its tools in {LIST_TIMEOUT:?}"
                 ))
             })??;
             let tools = listed.into_iter().map(|tool| {

@@ -18,7 +18,8 @@ use super::interruption::interruption;
 use super::print::{UNREACHABLE, USAGE, failed_by, refused};
 use super::report_options::ReportOptions;
 use super::values::{
-    bindings, levels, protocol_versions, read_factor, read_pattern, read_seconds, read_url,
+    bindings, levels, protocol_versions, read_count, read_factor, read_pattern, read_seconds,
+    read_url,
 };
 
 /// Agent to test, and the checks to make.
@@ -35,10 +36,10 @@ Examples:
   a2a-conformance agent https://agent.example --api-key x-api-key=KEY --run 'auth.*'
   a2a-conformance agent https://agent.example --client-cert me.pem --client-key me.key --ca authority.pem
 
-An agent that keeps the behaviour contract does what the first word of a message says (`a2a-conformance
+An agent that keeps the behaviour contract does what the first word of a message says (`a2a-conformance \
 explain contract`); any other is tested by --black-box.
 
-Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 3 the agent cannot be
+Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 3 the agent cannot be \
 reached, 4 the suite itself is broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
     /// URL of the agent (origin, endpoint or card).
@@ -87,10 +88,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "HOST")]
     webhook_host: Option<String>,
     /// Number of checks to run concurrently.
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = read_count)]
     jobs: usize,
     /// Number of times to run each check; a check with different verdicts is flaky.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     #[command(flatten)]
     reports: ReportOptions,
@@ -151,7 +152,10 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     .await;
     progress.finish();
     match tested {
-        Ok(run) => reports.conclude(run, &known),
+        Ok(mut run) => {
+            run.group_causes();
+            reports.conclude(run, &known)
+        }
         Err(problem) => ended_by(&problem),
     }
 }

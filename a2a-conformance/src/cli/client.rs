@@ -16,7 +16,7 @@ use clap::{ArgGroup, Args};
 use super::interruption::interruption;
 use super::print::{failed, failed_by, refused};
 use super::report_options::ReportOptions;
-use super::values::{bindings, levels, protocol_versions, read_factor, read_pattern};
+use super::values::{bindings, levels, protocol_versions, read_count, read_factor, read_pattern};
 
 /// Client to test, and the cases to run.
 #[derive(Args)]
@@ -26,11 +26,11 @@ Examples:
   a2a-conformance client --exec './my-client {url}' --run 'client.redirect-*'
   a2a-conformance client --listen 127.0.0.1:9900 --report html,junit -o reports/
 
-A client takes part through a small program around it: docs/reference/client-protocol.md says what that
-program does, and a2a-conformance/shims/ has some to begin with. Begin with --stdio: it is the only way in which the
+A client takes part through a small program around it: docs/reference/client-protocol.md says what that \
+program does, and a2a-conformance/shims/ has some to begin with. Begin with --stdio: it is the only way in which the \
 suite sees what the client has read.
 
-Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 4 the suite itself is
+Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 4 the suite itself is \
 broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
     /// Start this command for each case, with the URL of the agent in place of `{url}`.
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
     /// Number of cases to run concurrently.
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = read_count)]
     jobs: usize,
     /// Multiply the time limits of the client by this factor.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
@@ -101,7 +101,10 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     // A client that runs the cases by itself has no driver.
     if let Some(address) = arguments.listen {
         return match receive(address, &selection).await {
-            Ok(run) => arguments.reports.conclude(run, &known),
+            Ok(mut run) => {
+                run.group_causes();
+                arguments.reports.conclude(run, &known)
+            }
             Err((code, problem)) => failed(code, &problem),
         };
     }
@@ -131,6 +134,7 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         None => run_of(place, began, clock, done.take()),
     };
     run.not_made = chosen.len().saturating_sub(run.checks.len());
+    run.group_causes();
     arguments.reports.conclude(run, &known)
 }
 

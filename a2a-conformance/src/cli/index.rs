@@ -16,7 +16,7 @@ Examples:
   a2a-conformance index report.json -o public/
   a2a-conformance index runs/* -o public/ --title 'Nightly runs'   directories with a report.json
 
-It writes index.html, and for each run its page and a copy of its report.json, named after the
+It writes index.html, and for each run its page and a copy of its report.json, named after the \
 agent or client. The runs are listed in the order of the arguments.
 
 Exit codes: 0 the index is written, 2 usage, or a report that cannot be read, 4 a file cannot be written.")]

@@ -11,7 +11,7 @@ use a2a_conformance::report::{Error, Form, Waivers, curl, json, prepare, print, 
 use clap::Args;
 use regex::Regex;
 
-use super::print::failed_by;
+use super::print::{failed_by, refused};
 
 /// Reports of a run.
 #[derive(Args, Clone, Debug)]
@@ -21,7 +21,13 @@ pub(crate) struct ReportOptions {
     #[arg(long, value_name = "FORM,…", value_enum, value_delimiter = ',')]
     report: Vec<Form>,
     /// Directory to write the reports to.
-    #[arg(short, long = "output", value_name = "DIR", default_value = ".")]
+    #[arg(
+        short,
+        long = "output",
+        value_name = "DIR",
+        default_value = ".",
+        requires = "report"
+    )]
     output: PathBuf,
     /// YAML file of checks that need not pass: a list of {check, protocolVersion, binding, reason,
     /// expires}.
@@ -84,19 +90,23 @@ impl ReportOptions {
         }
         run.settings.strict |= self.strict;
         known.waivers.apply(&mut run);
-        run.group_causes();
         cite(&mut run);
         let written = self.write(&run);
-        // The reader of our output may have closed it: the reports are written.
-        let _ = self.print(&run);
+        let printed = self.print(&run);
         match written {
             Ok(paths) => {
                 for path in paths {
                     eprintln!("{} is written", path.display());
                 }
-                ExitCode::from(run.exit_code())
             }
-            Err(error) => failed_by(error.exit_code(), &error),
+            Err(error) => return failed_by(error.exit_code(), &error),
+        }
+        match printed {
+            // The reader of our output may have closed it.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                refused(&format!("the results cannot be printed: {error}"))
+            }
+            _ => ExitCode::from(run.exit_code()),
         }
     }
 

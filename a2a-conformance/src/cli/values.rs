@@ -104,6 +104,14 @@ pub(crate) fn read_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads a number of things, at least 1.
+pub(crate) fn read_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a number from 1".to_owned()),
+        Ok(count) => Ok(count),
+    }
+}
+
 /// Reads a factor of time, like `2` or `0.5`.
 pub(crate) fn read_factor(text: &str) -> Result<f64, String> {
     let factor: f64 = text

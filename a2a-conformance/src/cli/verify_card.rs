@@ -23,7 +23,7 @@ Examples:
   a2a-conformance verify-card card.json --jwks https://agent.example/.well-known/jwks.json
   a2a-conformance verify-card card.json --canonical | sha256sum
 
-Exit codes: 0 it is legal, and signed if --jwks is given; 1 it is not; 2 usage, or a file that cannot be read; 3 it
+Exit codes: 0 it is legal, and signed if --jwks is given; 1 it is not; 2 usage, or a file that cannot be read; 3 it \
 cannot be reached.")]
 pub(crate) struct Args {
     /// Card to verify: a file, the URL of the card, or the URL of its agent; an AI Catalog is verified with the cards in it.

@@ -154,6 +154,7 @@ pub(super) fn blank(case: &Case, interface: InterfaceKind) -> CheckResult {
         explanation: String::new(),
         unmet: None,
         same_cause_as: None,
+        without_waiver: None,
     }
 }
 

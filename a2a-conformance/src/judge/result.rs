@@ -186,5 +186,6 @@ pub(crate) fn initial_result(id: &str, title: &str, level: Level, judge: &Judge)
         seconds: 0.0,
         unmet: None,
         same_cause_as: None,
+        without_waiver: None,
     }
 }

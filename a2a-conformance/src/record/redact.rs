@@ -57,7 +57,9 @@ impl Redaction {
 
     /// Redacts a result and limits its size.
     pub fn check(&self, result: &mut CheckResult) {
-        for text in result.reason.iter_mut() {
+        let before = result.without_waiver.as_mut();
+        let before = before.and_then(|before| before.reason.as_mut());
+        for text in result.reason.iter_mut().chain(before) {
             *text = self.text(text);
         }
         for mismatch in &mut result.mismatches {

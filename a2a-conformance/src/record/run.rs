@@ -121,6 +121,9 @@ pub struct CheckResult {
     /// The reason, where the mismatches do not give it: what is missing on the card, the waiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Its verdict and reason without the waiver; given if it is waived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_waiver: Option<VerdictReason>,
     /// The check by whose cause it is not met, too: it is counted there, and listed under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_cause_as: Option<String>,
@@ -135,6 +138,17 @@ pub struct CheckResult {
     /// Times it was not met, and times it was made; given if it was made more than once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmet: Option<(u32, u32)>,
+}
+
+/// A verdict and its reason.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerdictReason {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reason, where the mismatches do not give it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl CheckResult {

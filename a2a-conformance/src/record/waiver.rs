@@ -62,9 +62,9 @@ impl WaiverUse {
         match self.state {
             WaiverState::Used | WaiverState::NotMade => None,
             WaiverState::Expired => Some(format!("the waiver of {check} has expired on {expires}")),
-            WaiverState::Stale => {
-                Some(format!("the waiver of {check} waives nothing: take it out"))
-            }
+            WaiverState::Stale => Some(format!(
+                "the waiver of {check} waives nothing: correct it, or take it out"
+            )),
         }
     }
 }

@@ -370,6 +370,7 @@ mod tests {
             seconds: 0.0,
             unmet: None,
             same_cause_as: None,
+            without_waiver: None,
         }
     }
 

@@ -15,8 +15,12 @@ pub fn json(run: &Run) -> String {
     escape_json(&format!("{:#}\n", run.to_json())).into_owned()
 }
 
-/// Reads a run from a report. Errors: the file cannot be read, or has another format.
+/// Reads a run from a report, or from the directory that has it. Errors: the file cannot be read, or has another format.
 pub fn read(path: &Path) -> Result<Run, Error> {
+    let path = &match path.is_dir() {
+        true => path.join("report.json"),
+        false => path.to_owned(),
+    };
     let text = fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,

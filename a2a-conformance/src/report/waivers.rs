@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use a2a_types::ProtocolVersion;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -10,7 +11,9 @@ use jiff::tz::TimeZone;
 use super::Error;
 use crate::check::checks;
 use crate::name_pattern::NamePattern;
-use crate::record::{CheckResult, Run, Verdict, Waiver, WaiverState, WaiverUse};
+use crate::record::{CheckResult, Run, Verdict, VerdictReason, Waiver, WaiverState, WaiverUse};
+
+const BINDINGS: [&str; 3] = ["JSONRPC", "HTTP+JSON", "GRPC"];
 
 /// The known failures of a target: a YAML file with a list.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,11 +36,26 @@ impl Waivers {
 
     /// Parses the text of a file. Errors: a description of the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let list: Vec<Waiver> =
+        let mut list: Vec<Waiver> =
             serde_saphyr::from_str(text).map_err(|error| format!("no list of waivers: {error}"))?;
-        for (index, waiver) in list.iter().enumerate() {
+        for (index, waiver) in list.iter_mut().enumerate() {
             let problem = |problem: String| format!("waiver {}: {problem}", index + 1);
             NamePattern::new(&waiver.check).map_err(problem)?;
+            if let Some(binding) = &mut waiver.binding {
+                let known = BINDINGS
+                    .iter()
+                    .find(|known| known.eq_ignore_ascii_case(&*binding));
+                let known = known.or((binding == "http-json").then_some(&"HTTP+JSON"));
+                let wrong = format!("binding: {binding:?}: expected {}", BINDINGS.join(", "));
+                *binding = (*known.ok_or(problem(wrong))?).to_owned();
+            }
+            if let Some(version) = &waiver.protocol_version
+                && ProtocolVersion::from_version(version).is_none()
+            {
+                return Err(problem(format!(
+                    "protocolVersion: {version:?}: expected 0.1, 0.2, 0.3 or 1.0"
+                )));
+            }
             if waiver.reason.trim().is_empty() {
                 return Err(problem("it gives no reason".to_owned()));
             }
@@ -57,27 +75,37 @@ impl Waivers {
     }
 
     fn apply_on(&self, run: &mut Run, today: Date) {
-        let is_given = |known: &WaiverUse| self.list.iter().any(|it| is_same(&known.waiver, it));
-        run.waivers.retain(|known| !is_given(known));
+        if self.list.is_empty() {
+            return;
+        }
+        // Those of a report that was read are replaced.
+        run.waivers.clear();
+        for result in &mut run.checks {
+            if let Some(before) = result.without_waiver.take() {
+                (result.verdict, result.reason) = (before.verdict, before.reason);
+            }
+        }
         for waiver in &self.list {
             let is_made = run.checks.iter().any(|result| is_about(waiver, result));
             let expired = last_day(waiver).is_none_or(|day| day < today);
             let about = about(waiver, &mut run.checks);
+            let mut waived = 0;
             for result in about.filter(|_| !expired) {
                 let was = result.words();
-                let because = result.reason.take().map(|reason| format!(" ({reason})"));
-                let because = because.unwrap_or_default();
+                let before = result.reason.take();
+                let because = before.iter().map(|reason| format!(" ({reason})"));
+                let because: String = because.collect();
                 let Waiver {
                     reason, expires, ..
                 } = waiver;
                 result.reason = Some(format!("{was}{because}, waived until {expires}: {reason}"));
+                result.without_waiver = Some(VerdictReason {
+                    verdict: result.verdict,
+                    reason: before,
+                });
                 result.verdict = Verdict::Waived;
+                waived += 1;
             }
-            // A report that was read can have waived checks: the same file may be given again.
-            let is_waived = |result: &&CheckResult| {
-                !expired && result.verdict == Verdict::Waived && is_about(waiver, result)
-            };
-            let waived = run.checks.iter().filter(is_waived).count();
             let state = match (expired, waived) {
                 (true, _) => WaiverState::Expired,
                 (false, 0) if !is_made && is_known(waiver) => WaiverState::NotMade,
@@ -91,13 +119,6 @@ impl Waivers {
             });
         }
     }
-}
-
-/// Returns whether two waivers are about the same checks.
-fn is_same(one: &Waiver, other: &Waiver) -> bool {
-    one.check == other.check
-        && one.protocol_version == other.protocol_version
-        && one.binding == other.binding
 }
 
 /// Returns the failed checks that a waiver covers.
@@ -163,6 +184,7 @@ mod tests {
             seconds: 0.0,
             unmet: None,
             same_cause_as: None,
+            without_waiver: None,
         };
         Run {
             checks: vec![
@@ -231,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_waivers_can_be_applied_again() {
+    fn waivers_replace_those_of_a_report() {
         let waivers = "- {check: 'push.*', reason: r, expires: 2026-06-01}
 - {check: push.a, reason: r, expires: 2026-06-01}";
         let waivers = Waivers::parse(waivers).unwrap();
@@ -240,7 +262,10 @@ mod tests {
         let first = run.to_json();
         waivers.apply_on(&mut run, date(2026, 6, 1));
         assert_eq!(run.to_json(), first);
+        Waivers::default().apply_on(&mut run, date(2026, 6, 1));
+        assert_eq!(run.to_json(), first);
         waivers.apply_on(&mut run, date(2026, 6, 2));
+        assert_eq!(run.checks[0].verdict, Verdict::Fail);
         assert_eq!(run.waivers[0].state, WaiverState::Expired);
     }
 
@@ -253,6 +278,15 @@ mod tests {
             .apply_on(&mut run, date(2026, 6, 1));
         let expected = "not met, waived until 2026-06-01: our proxy";
         assert_eq!(run.checks[0].reason.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn bindings_are_named_as_on_the_command_line_too() {
+        let waivers = "- {check: a, binding: http-json, reason: r, expires: 2026-06-01}
+- {check: a, binding: jsonrpc, reason: r, expires: 2026-06-01}";
+        let waivers = Waivers::parse(waivers).unwrap();
+        let bindings = waivers.list.iter().map(|waiver| waiver.binding.as_deref());
+        assert!(bindings.eq([Some("HTTP+JSON"), Some("JSONRPC")]));
     }
 
     #[test]
@@ -275,6 +309,14 @@ mod tests {
         check(
             "- {check: '[', reason: r, expires: 2026-06-01}",
             "waiver 1: ",
+        );
+        check(
+            "- {check: a, binding: rest, reason: r, expires: 2026-06-01}",
+            r#"waiver 1: binding: "rest": expected JSONRPC, HTTP+JSON, GRPC"#,
+        );
+        check(
+            "- {check: a, protocolVersion: '9.0', reason: r, expires: 2026-06-01}",
+            r#"waiver 1: protocolVersion: "9.0": expected"#,
         );
         check(
             "- {check: a, reason: r, expires: 2026-06-01, until: 3}",

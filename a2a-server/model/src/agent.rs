@@ -105,7 +105,7 @@ impl ModelAgent {
         self
     }
 
-    /// Adds tools. If two of them have the same name, the first is used.
+    /// Adds tools. If two of them have the same name, the model gets the second under a name with a number, like `add_2`.
     pub fn tools(mut self, tools: impl Tools) -> Self {
         self.tools.push(Arc::new(tools));
         self
@@ -350,10 +350,15 @@ impl ModelAgent {
         let settings = |problem: &str| Err(ModelError::Settings(problem.to_owned()));
         let base = self.base_url.trim_end_matches('/');
         let Ok(uri) = format!("{base}/{}", self.api.path()).parse::<Uri>() else {
-            return settings("the base URL is malformed");
+            return settings("the base URL is malformed: expected `https://host/path`");
         };
         if !matches!(uri.scheme_str(), Some("http" | "https")) || base.contains(['?', '#']) {
             return settings("the base URL is malformed: expected `https://host/path`");
+        }
+        if base.ends_with(self.api.path()) {
+            return settings(
+                "the base URL has the path of the API: expected `https://host/path` without it",
+            );
         }
         if uri.authority().is_some_and(|it| it.as_str().contains('@')) {
             return settings("the base URL has credentials: expected an API key in their place");
@@ -395,6 +400,7 @@ impl Agent for ModelAgent {
         tracing::warn!(
             task = %turn.task_id(),
             model = self.model,
+            service = self.base_url,
             error = &error as &dyn std::error::Error,
             "the model gave no whole answer"
         );

@@ -21,7 +21,7 @@ pub(crate) struct Toolbox {
 }
 
 impl Toolbox {
-    /// Lists the tools of all sets. Of two with the same name the first is used.
+    /// Lists the tools of all sets. The second with the same name gets a number.
     pub(crate) async fn list(
         sets: &[Arc<dyn Tools>],
         timeout: Duration,
@@ -38,13 +38,6 @@ impl Toolbox {
         for (set, list) in sets.iter().zip(lists) {
             for mut tool in list.map_err(ModelError::Tools)? {
                 let own_name = std::mem::take(&mut tool.name);
-                if toolbox.sets.values().any(|(_, name)| *name == own_name) {
-                    tracing::warn!(
-                        tool = own_name,
-                        "two tools have this name: the first is used"
-                    );
-                    continue;
-                }
                 tool.name = toolbox.accepted_name(&own_name);
                 add_properties(&mut tool.parameters);
                 let place = (Arc::clone(set), own_name);
@@ -96,10 +89,11 @@ impl Toolbox {
         let name = &*call.name;
         let Some((set, own_name)) = self.sets.get(name) else {
             let names: Vec<_> = self.tools.iter().map(|tool| &*tool.name).collect();
-            let names = names.join(", ");
-            return ToolOutput::error(format!(
-                "there is no tool `{name}`: expected one of {names}"
-            ));
+            let known = match names.is_empty() {
+                true => "there are none".to_owned(),
+                false => format!("expected one of {}", names.join(", ")),
+            };
+            return ToolOutput::error(format!("there is no tool `{name}`: {known}"));
         };
         let arguments = match call.object() {
             Ok(arguments) => arguments,

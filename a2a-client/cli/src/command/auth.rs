@@ -24,8 +24,8 @@ pub(crate) enum AuthCommand {
 /// Agent to log in to, and the client that logs in.
 #[derive(Args)]
 #[command(after_help = "\
-The card of the agent names the authorization server, and the flows that it offers. The token is stored in
-~/.config/a2a-cli/tokens.json, which only you can read, and later commands send it to the origin of this agent and
+The card of the agent names the authorization server, and the flows that it offers. The token is stored in \
+~/.config/a2a-cli/tokens.json, which only you can read, and later commands send it to the origin of this agent and \
 nowhere else. It is renewed by its refresh token, if the server gives one.
 
 Examples:

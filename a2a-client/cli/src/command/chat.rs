@@ -18,8 +18,8 @@ use crate::show::{self, Events, Screen, note};
 /// Agent to talk with, and the task or context to continue.
 #[derive(Args)]
 #[command(after_help = "\
-Every line is a message. While the agent waits for input, the next line continues its task; otherwise it starts a new
-task in the same context. Ctrl-C leaves the task that is running, and an empty line or Ctrl-D ends the chat. In a
+Every line is a message. While the agent waits for input, the next line continues its task; otherwise it starts a new \
+task in the same context. Ctrl-C leaves the task that is running, and an empty line or Ctrl-D ends the chat. In a \
 terminal lines can be edited, and the arrow keys bring back earlier ones.
 
 Examples:

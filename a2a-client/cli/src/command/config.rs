@@ -20,8 +20,8 @@ pub(crate) enum ConfigCommand {
 /// Settings that are shown.
 #[derive(Args)]
 #[command(after_help = "\
-A setting is read from its option, else from its variable in the environment, else from the `.env` file of the working
-directory or of one above it (--config names another), else from ~/.config/a2a-cli/.env. The variable of --agent-card is
+A setting is read from its option, else from its variable in the environment, else from the `.env` file of the working \
+directory or of one above it (--config names another), else from ~/.config/a2a-cli/.env. The variable of --agent-card is \
 A2ACLI_AGENT_CARD. A file has lines like A2ACLI_AGENT_CARD=https://agent.example
 
 Examples:

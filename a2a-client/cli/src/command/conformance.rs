@@ -14,7 +14,7 @@ use crate::show::{Screen, note};
 /// Agent to check.
 #[derive(Args)]
 #[command(after_help = "\
-These are the checks that `a2a-conformance` has for any agent (its black box), not the TCK of the A2A project. They send messages and
+These are the checks that `a2a-conformance` has for any agent (its black box), not the TCK of the A2A project. They send messages and \
 begin tasks. `a2a-conformance agent URL` has reports, waivers and the other checks.
 
 Examples:

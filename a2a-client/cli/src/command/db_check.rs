@@ -13,8 +13,8 @@ use crate::show::Screen;
 /// File to check.
 #[derive(Args)]
 #[command(after_help = "\
-Reads the whole file and changes nothing; a server may use the file meanwhile.
-A file FILE-wal next to it belongs to the database. If it was lost, the latest writes are missing, which the check
+Reads the whole file and changes nothing; a server may use the file meanwhile. \
+A file FILE-wal next to it belongs to the database. If it was lost, the latest writes are missing, which the check \
 cannot detect.
 
 Examples:

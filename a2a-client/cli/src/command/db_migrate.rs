@@ -10,8 +10,8 @@ use crate::show::Screen;
 /// Database to migrate.
 #[derive(Args)]
 #[command(after_help = "\
-`a2a serve --db postgres://…` does the same at its start, if its role may make tables.
-Otherwise run this before a new release, as a role that may. Steps only add: servers of the
+`a2a serve --db postgres://…` does the same at its start, if its role may make tables. \
+Otherwise run this before a new release, as a role that may. Steps only add: servers of the \
 release before go on working.
 
 Examples:

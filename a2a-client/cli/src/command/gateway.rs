@@ -22,10 +22,10 @@ use crate::tls::{TlsArgs, reload_on_hangup};
 /// Address of the gateway, and the agent behind it.
 #[derive(Args)]
 #[command(after_help = "\
-Callers speak 0.1, 0.2, 0.3 or 1.0, by JSON-RPC, HTTP+JSON or gRPC. The agent is called in the version and binding of the
+Callers speak 0.1, 0.2, 0.3 or 1.0, by JSON-RPC, HTTP+JSON or gRPC. The agent is called in the version and binding of the \
 first interface on its card that this program speaks; --a2a-version and --transport choose another.
 
-Callers authenticate to the agent: their credentials are passed on, and its refusals are passed back. With --bearer,
+Callers authenticate to the agent: their credentials are passed on, and its refusals are passed back. With --bearer, \
 --api-key or another credential the gateway authenticates for all callers.
 
 Examples:

@@ -18,8 +18,8 @@ use crate::show::{Screen, note};
 /// Agent to connect to, and addresses to listen at.
 #[derive(Args)]
 #[command(after_help = "\
-The page is part of this program and loads nothing from elsewhere. It is served on this machine
-alone, to holders of the token in the printed URL. Other users of this machine can see that URL among
+The page is part of this program and loads nothing from elsewhere. It is served on this machine \
+alone, to holders of the token in the printed URL. Other users of this machine can see that URL among \
 the browser's arguments; with --no-open it is printed and nothing more.
 
 Examples:

@@ -23,7 +23,7 @@ use crate::show::Screen;
 /// Agents, and the way by which they are called.
 #[derive(Args)]
 #[command(after_help = "\
-Each skill of an agent is a tool. A question of the agent is asked in the editor, if that can; a task that takes long is a
+Each skill of an agent is a tool. A question of the agent is asked in the editor, if that can; a task that takes long is a \
 task of MCP, if the editor knows them; else the call waits, and tells its progress. Agents of all versions are called.
 
 Examples:

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use a2a_client::{Origin, causes};
+use a2a_model::ModelError;
 use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
 use a2a_server::{
@@ -35,7 +36,7 @@ use crate::tls::{TlsArgs, reload_on_hangup};
 /// Agent to serve, and its address.
 #[derive(Args)]
 #[command(after_help = "\
-The agent speaks all protocol versions at once: 0.1, 0.2, 0.3 and 1.0 by JSON-RPC, 0.3 and 1.0 by HTTP+JSON and
+The agent speaks all protocol versions at once: 0.1, 0.2, 0.3 and 1.0 by JSON-RPC, 0.3 and 1.0 by HTTP+JSON and \
 by gRPC.
 
 Examples:
@@ -148,8 +149,10 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         Demo::Reference => serve(Reference::card(), Reference, options, screen).await,
         Demo::Model => {
             let (card, agent) = options.model.agent()?;
-            let listed = agent.check_tools().await;
-            listed.map_err(|error| Failure::usage(format!("--mcp: {}", causes(&error))))?;
+            agent.check_tools().await.map_err(|error| match error {
+                ModelError::Tools(error) => Failure::usage(format!("--mcp: {error}")),
+                error => Failure::usage(causes(&error)),
+            })?;
             serve(card, agent, options, screen).await
         }
     }

@@ -16,7 +16,7 @@ use crate::show::Screen;
 /// Card to sign, and the key.
 #[derive(Args)]
 #[command(after_help = "\
-The signatures cover the URLs on the card: sign it as callers get it. One key makes several signatures, of which each
+The signatures cover the URLs on the card: sign it as callers get it. One key makes several signatures, of which each \
 verifier finds one: by the text of the specification, and as the official SDKs sign. Signatures of other keys stay.
 
 Examples:

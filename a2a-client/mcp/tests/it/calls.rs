@@ -55,7 +55,7 @@ async fn wrong_calls_are_answered_with_what_was_expected() {
     let result = editor.call_with(json!({"mesage": "hi"})).await;
     assert_eq!(result["isError"], true);
     assert!(
-        text(&result).contains("expected message, files, data"),
+        text(&result).contains("expected one of `message`, `files`, `data`"),
         "{result}"
     );
     let result = editor

@@ -177,6 +177,7 @@ fn met(
         seconds: 0.0,
         unmet: None,
         same_cause_as: None,
+        without_waiver: None,
     }
 }
 

@@ -248,6 +248,11 @@ fn settings_are_checked() {
     for (url, key, problem) in [
         ("models.example", "key", "base URL"),
         ("ftp://models.example", "key", "base URL"),
+        (
+            "https://models.example/v1/chat/completions",
+            "key",
+            "path of the API",
+        ),
         ("https://models.example/v1?key=s3cret", "key", "base URL"),
         ("https://ada:s3cret@models.example/v1", "key", "credentials"),
         ("https://models.example/v1", "", "API key is empty"),

@@ -207,26 +207,19 @@ async fn endless_arguments_are_cut_at_the_limit() {
 }
 
 #[tokio::test]
-async fn first_of_two_tools_with_one_name_is_used() {
+async fn second_tool_with_a_name_gets_a_number() {
     let scripts = [
-        calls(
-            Api::ChatCompletions,
-            &[("c1", "weather", &["{\"city\":\"Oslo\"}"])],
-        ),
+        calls(Api::ChatCompletions, &[("c1", "weather_2", &["{}"])]),
         answer(Api::ChatCompletions, &["Done."]),
     ];
     let endpoint = Endpoint::start(scripts).await;
     let other = FunctionTool::new("weather", "Another", parameters(), async |_| Ok("wet"));
-    let client = serve(
-        model(&endpoint, Api::ChatCompletions)
-            .tools(weather())
-            .tools(other),
-    )
-    .await;
+    let model = model(&endpoint, Api::ChatCompletions);
+    let client = serve(model.tools(weather()).tools(other)).await;
     assert_completed(&send(&client, "Oslo?").await, "Done.");
     let received = endpoint.received();
-    assert_eq!(received[0].body["tools"].as_array().unwrap().len(), 1);
-    assert_eq!(results(&received[1]), ["c1: mild in Oslo"]);
+    assert_eq!(received[0].body["tools"].as_array().unwrap().len(), 2);
+    assert_eq!(results(&received[1]), ["c1: wet"]);
 }
 
 /// The tool never ends; dropping its future ends the sender's half of the channel.
