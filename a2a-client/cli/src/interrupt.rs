@@ -4,6 +4,8 @@
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
+use crate::show::note;
+
 /// Notifies a command of the first Ctrl-C, also of one that came before the command waits for it.
 static FIRST: Notify = Notify::const_new();
 
@@ -37,9 +39,8 @@ pub(crate) fn stop() -> impl Future<Output = ()> {
     };
     async {
         tokio::select! {
-            () = first() => {}
-            () = terminated => {}
+            () = first() => note("stopping; Ctrl-C again stops at once"),
+            () = terminated => note("stopping"),
         }
-        eprintln!("stopping, when all calls are answered; Ctrl-C stops at once");
     }
 }

@@ -60,7 +60,7 @@ fn take_text(arguments: &mut Object, name: &str) -> Result<Option<String>, Strin
 fn plain_parts(arguments: Object) -> Result<Vec<Part>, String> {
     let read = serde_json::from_value::<PlainArguments>(Value::Object(arguments));
     let read = read.map_err(|error| {
-        format!("the arguments cannot be read: {error}; besides them, context_id and task_id")
+        format!("the arguments cannot be read: {error}; a call has message, files, data, context_id and task_id")
     })?;
     let mut parts: Vec<_> = read.message.map(Part::text).into_iter().collect();
     for (index, file) in read.files.into_iter().enumerate() {
@@ -80,7 +80,7 @@ impl File {
             (None, Some(bytes), None) => {
                 let bytes = STANDARD.decode(bytes);
                 let bytes = bytes
-                    .map_err(|error| format!("files[{index}].bytes: {error} Expected Base64."))?;
+                    .map_err(|error| format!("files[{index}].bytes: expected Base64: {error}"))?;
                 Content::Raw(Base64::encode(bytes))
             }
             (None, None, Some(url)) => Content::Url(url),

@@ -167,13 +167,12 @@ async fn follow(
                 return Outcome::Failed(sentence(&error), task.map(Box::new));
             }
             None => {
-                let task = events.task().cloned();
-                turn.events = None;
-                let Some(task) = task else {
+                let Some(task) = events.task().cloned() else {
                     let problem = "the agent ended its answer without a task";
                     return Outcome::Failed(problem.to_owned(), None);
                 };
                 if !is_answered(&task, answered.as_ref()) {
+                    turn.events = None;
                     return Outcome::Settled(Box::new(task));
                 }
                 // Some agents end the stream while the task still waits.
@@ -184,11 +183,15 @@ async fn follow(
                 let subscribed = tokio::select! {
                     subscribed = again => subscribed,
                     () = context.ct.cancelled() => return Outcome::Canceled,
-                    () = until(end) => return Outcome::Working(Box::new(task)),
+                    () = until(end) => {
+                        turn.events = None;
+                        return Outcome::Working(Box::new(task));
+                    }
                 };
                 match subscribed {
                     Ok(events) => turn.events = Some(events),
                     Err(error) => {
+                        turn.events = None;
                         let answered = answered.as_ref();
                         return unfollowed(&turn.client, &task.id, answered, &error).await;
                     }

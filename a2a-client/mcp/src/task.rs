@@ -32,7 +32,7 @@ pub(crate) fn begin(
     let begun = task.status.timestamp.map_or(now, |time| time.min(now));
     change_note(bridge, &handle, |note| {
         note.begun = Some(begun);
-        note.answered = answered;
+        note.answered = answered.filter(|it| is_answered(task, Some(it)));
     });
     base(bridge, &handle, task)
 }

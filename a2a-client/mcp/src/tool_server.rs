@@ -77,21 +77,10 @@ impl ToolServer {
         };
         let starting = ().serve_with_lifecycle(process, lifecycle);
         let server = starting.await.map_err(|error| {
-            let problem = format!("`{program}` has ended, or does not speak MCP");
-            ToolError::new(problem).with_source(error)
+            tracing::debug!(%program, %error, "no MCP");
+            ToolError::new(format!("`{program}` has ended, or does not speak MCP"))
         })?;
         Ok(running.insert(server).peer().clone())
-    }
-
-    /// Returns an error of a call as the model gets it.
-    fn failure(&self, error: rmcp::ServiceError) -> ToolError {
-        match error {
-            rmcp::ServiceError::McpError(error) => ToolError::new(error.message),
-            error => {
-                let problem = format!("the call of {} failed", self.program.to_string_lossy());
-                ToolError::new(problem).with_source(error)
-            }
-        }
     }
 }
 
@@ -101,16 +90,18 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(100);
 impl Tools for ToolServer {
     fn list(&self) -> BoxFuture<'_, Result<Vec<Tool>, ToolError>> {
         async {
+            let program = self.program.to_string_lossy();
             let listing = async {
                 let listed = self.peer().await?.list_all_tools().await;
-                listed.map_err(|error| self.failure(error))
+                listed.map_err(|error| {
+                    ToolError::new(format!("`{program}` has not listed its tools"))
+                        .with_source(error)
+                })
             };
             let listed = tokio::time::timeout(LIST_TIMEOUT, listing).await;
             let listed = listed.map_err(|_| {
-                let program = self.program.to_string_lossy();
-                ToolError::new(format!(
-                    "`{program}` has not listed its tools in {LIST_TIMEOUT:?}"
-                ))
+                let problem = format!("`{program}` has not listed its tools in {LIST_TIMEOUT:?}");
+                ToolError::new(problem)
             })??;
             let tools = listed.into_iter().map(|tool| {
                 let schema = serde_json::Value::Object((*tool.input_schema).clone());
@@ -130,7 +121,13 @@ impl Tools for ToolServer {
             let peer = self.peer().await?;
             let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
             let result = peer.call_tool(request).await;
-            let result = result.map_err(|error| self.failure(error))?;
+            let result = result.map_err(|error| match error {
+                rmcp::ServiceError::McpError(error) => ToolError::new(error.message),
+                error => {
+                    let program = self.program.to_string_lossy();
+                    ToolError::new(format!("the call of `{program}` failed")).with_source(error)
+                }
+            })?;
             let text = text(&result);
             Ok(match result.is_error {
                 Some(true) => ToolOutput::error(text),

@@ -21,9 +21,9 @@ Examples:
 
 Exit codes: 0 nothing got worse, 1 something did, 2 usage, or a report that cannot be read.")]
 pub(crate) struct Diff {
-    /// `report.json` of the old run.
+    /// `report.json` of the old run, or the directory that contains it.
     old: PathBuf,
-    /// `report.json` of the new run.
+    /// `report.json` of the new run, or the directory that contains it.
     new: PathBuf,
     /// Print the changes as JSON.
     #[arg(long, conflicts_with = "markdown")]

@@ -1,10 +1,10 @@
 //! `a2a-conformance index`: a page for several runs.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2a_conformance::report::{Error, Form, prepare, read, write_index};
+use a2a_conformance::report::{Error, prepare, read, write_index};
 use clap::Args;
 
 use super::print::failed_by;
@@ -46,24 +46,9 @@ impl Index {
 
     /// Reads every run before it writes anything.
     fn write(&self) -> Result<PathBuf, Error> {
-        let runs = self.runs.iter().map(|path| read(&report(path)?));
+        let runs = self.runs.iter().map(|path| read(path));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         prepare(&self.output)?;
         write_index(&self.title, &runs, &self.output)
-    }
-}
-
-/// Returns the path of a run's report. Errors: it is a directory without one.
-fn report(path: &Path) -> Result<PathBuf, Error> {
-    let name = Form::Json.file();
-    match path.is_dir() {
-        true if !path.join(name).exists() => Err(Error::Content {
-            path: path.to_owned(),
-            problem: format!(
-                "there is no {name} in this directory: a run writes it with --report json"
-            ),
-        }),
-        true => Ok(path.join(name)),
-        false => Ok(path.to_owned()),
     }
 }

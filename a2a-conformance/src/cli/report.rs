@@ -19,7 +19,7 @@ Examples:
 
 Exit codes: as for the run itself, with these waivers.")]
 pub(crate) struct Report {
-    /// `report.json` of the run.
+    /// `report.json` of the run, or the directory that contains it.
     #[arg(value_name = "RUN")]
     run: PathBuf,
     #[command(flatten)]

@@ -47,7 +47,7 @@ pub(crate) struct ReportOptions {
 /// Secrets to be redacted, and waivers.
 pub(crate) struct RunInputs {
     redaction: Redaction,
-    waivers: Waivers,
+    waivers: Option<Waivers>,
 }
 
 impl ReportOptions {
@@ -65,10 +65,7 @@ impl ReportOptions {
         };
         Ok(RunInputs {
             redaction: self.redact.iter().try_fold(Redaction::default(), add)?,
-            waivers: match &self.waivers {
-                Some(path) => Waivers::read(path)?,
-                None => Waivers::default(),
-            },
+            waivers: self.waivers.as_deref().map(Waivers::read).transpose()?,
         })
     }
 
@@ -89,7 +86,9 @@ impl ReportOptions {
             }
         }
         run.settings.strict |= self.strict;
-        known.waivers.apply(&mut run);
+        if let Some(waivers) = &known.waivers {
+            waivers.apply(&mut run);
+        }
         cite(&mut run);
         let written = self.write(&run);
         let printed = self.print(&run);

@@ -7,7 +7,7 @@ use a2a_client::terminal::escape_json;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use super::Error;
+use super::{Error, Form};
 use crate::record::{FORMAT, Run};
 
 /// Returns the run as indented JSON, with characters that could act on a terminal escaped.
@@ -17,8 +17,15 @@ pub fn json(run: &Run) -> String {
 
 /// Reads a run from a report, or from the directory that has it. Errors: the file cannot be read, or has another format.
 pub fn read(path: &Path) -> Result<Run, Error> {
+    let name = Form::Json.file();
     let path = &match path.is_dir() {
-        true => path.join("report.json"),
+        true if !path.join(name).exists() => {
+            let path = path.to_owned();
+            let problem =
+                format!("there is no {name} in this directory: a run writes it with --report json");
+            return Err(Error::Content { path, problem });
+        }
+        true => path.join(name),
         false => path.to_owned(),
     };
     let text = fs::read_to_string(path).map_err(|source| Error::Read {

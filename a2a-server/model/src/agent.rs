@@ -355,7 +355,8 @@ impl ModelAgent {
         if !matches!(uri.scheme_str(), Some("http" | "https")) || base.contains(['?', '#']) {
             return settings("the base URL is malformed: expected `https://host/path`");
         }
-        if base.ends_with(self.api.path()) {
+        let doubled = format!("/{0}/{0}", self.api.path());
+        if uri.path().ends_with(&doubled) {
             return settings(
                 "the base URL has the path of the API: expected `https://host/path` without it",
             );
@@ -400,7 +401,6 @@ impl Agent for ModelAgent {
         tracing::warn!(
             task = %turn.task_id(),
             model = self.model,
-            service = self.base_url,
             error = &error as &dyn std::error::Error,
             "the model gave no whole answer"
         );

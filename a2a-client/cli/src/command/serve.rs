@@ -150,7 +150,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         Demo::Model => {
             let (card, agent) = options.model.agent()?;
             agent.check_tools().await.map_err(|error| match error {
-                ModelError::Tools(error) => Failure::usage(format!("--mcp: {error}")),
+                ModelError::Tools(error) => Failure::usage(format!("--mcp: {}", causes(&error))),
                 error => Failure::usage(causes(&error)),
             })?;
             serve(card, agent, options, screen).await

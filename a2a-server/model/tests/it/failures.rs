@@ -245,6 +245,10 @@ fn settings_are_checked() {
             .unwrap_or_default()
     };
     assert_eq!(check("https://models.example/v1/", "key"), "");
+    assert_eq!(
+        check("https://models.example/my-chat/completions", "key"),
+        ""
+    );
     for (url, key, problem) in [
         ("models.example", "key", "base URL"),
         ("ftp://models.example", "key", "base URL"),
