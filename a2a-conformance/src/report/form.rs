@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use tempfile::NamedTempFile;
 
+use super::json::JSON_FILE;
 use super::{Error, badge, html, json, junit, markdown};
 use crate::record::Run;
 
@@ -29,7 +30,7 @@ impl Form {
     /// Returns the name of its file.
     pub fn file(self) -> &'static str {
         match self {
-            Self::Json => "report.json",
+            Self::Json => JSON_FILE,
             Self::Html => "report.html",
             Self::Junit => "junit.xml",
             Self::Md => "summary.md",

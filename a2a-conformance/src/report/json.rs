@@ -7,8 +7,11 @@ use a2a_client::terminal::escape_json;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use super::{Error, Form};
+use super::Error;
 use crate::record::{FORMAT, Run};
+
+/// Name of the file.
+pub(super) const JSON_FILE: &str = "report.json";
 
 /// Returns the run as indented JSON, with characters that could act on a terminal escaped.
 pub fn json(run: &Run) -> String {
@@ -17,15 +20,15 @@ pub fn json(run: &Run) -> String {
 
 /// Reads a run from a report, or from the directory that has it. Errors: the file cannot be read, or has another format.
 pub fn read(path: &Path) -> Result<Run, Error> {
-    let name = Form::Json.file();
     let path = &match path.is_dir() {
-        true if !path.join(name).exists() => {
+        true if !path.join(JSON_FILE).exists() => {
             let path = path.to_owned();
-            let problem =
-                format!("there is no {name} in this directory: a run writes it with --report json");
+            let problem = format!(
+                "there is no {JSON_FILE} in this directory: a run writes it with --report json"
+            );
             return Err(Error::Content { path, problem });
         }
-        true => path.join(name),
+        true => path.join(JSON_FILE),
         false => path.to_owned(),
     };
     let text = fs::read_to_string(path).map_err(|source| Error::Read {
