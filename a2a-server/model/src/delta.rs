@@ -62,19 +62,19 @@ impl Call {
 
     /// Returns whether a piece with the same index belongs to this call.
     fn goes_on_with(&self, delta: &CallDelta) -> bool {
+        if !delta.id.is_empty() {
+            return self.id == delta.id;
+        }
+        if delta.name.is_empty() || self.name.is_empty() {
+            return true;
+        }
         // Some services give each call the index 0, or none, and some of them no id: such a call comes whole.
         let is_whole = !self.arguments.is_empty() && self.object().is_ok();
-        let is_next = is_whole && !delta.name.is_empty() && !delta.arguments.is_empty();
-        let is_other = !self.name.is_empty() && !delta.name.is_empty() && self.name != delta.name;
-        match delta.id.is_empty() {
-            true => !is_next && !is_other,
-            false => self.id == delta.id,
-        }
+        self.name == delta.name && (delta.arguments.is_empty() || !is_whole)
     }
 
     fn bytes(&self) -> usize {
-        let extra = self.extra.as_ref().map_or(0, |it| it.to_string().len());
-        self.id.len() + self.name.len() + self.arguments.len() + extra
+        self.id.len() + self.name.len() + self.arguments.len()
     }
 
     /// Returns the arguments to send back: services fail on arguments that are not a JSON object.
@@ -113,9 +113,9 @@ impl CallBuffer {
         };
         let (_, call) = &mut self.calls[place];
         let before = call.bytes();
-        if call.extra.is_none() {
-            call.extra = delta.extra;
-        }
+        let extra = delta.extra.filter(|_| call.extra.is_none());
+        let extra_bytes = extra.as_ref().map_or(0, |it| it.to_string().len());
+        call.extra = call.extra.take().or(extra);
         if call.id.is_empty() {
             call.id = delta.id;
         }
@@ -126,7 +126,7 @@ impl CallBuffer {
             true => call.arguments = delta.arguments,
             false => call.arguments.push_str(&delta.arguments),
         }
-        let added = call.bytes().saturating_sub(before);
+        let added = call.bytes().saturating_sub(before) + extra_bytes;
         self.bytes += added;
         match self.bytes > MAX_ARGUMENTS {
             true => Err(ModelError::TooLong {
