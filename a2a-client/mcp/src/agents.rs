@@ -63,7 +63,7 @@ pub(crate) struct Catalog {
 pub(crate) struct ConnectedAgent {
     /// Name of the agent in tools.
     name: String,
-    /// That of the [`Agent`].
+    /// Key of the [`Agent`].
     pub(crate) key: String,
     pub(crate) client: Client,
     card: Arc<AgentCard>,

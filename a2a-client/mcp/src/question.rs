@@ -83,7 +83,7 @@ impl Question {
     pub(crate) fn of(task: &Task) -> Option<Self> {
         let message = task.status.message.as_deref();
         let text = message.map(Message::text).unwrap_or_default();
-        // Not the id of the message: those of 0.1 have none, and it is made up each time that the task is read.
+        // Not the id of the message: in 0.1 a message has none, and each reading of the task makes up another.
         let time = task.status.timestamp.map(|time| time.to_string());
         let key = tool::hash(&format!("{} {text}", time.unwrap_or_default()));
         match task.status.state {
