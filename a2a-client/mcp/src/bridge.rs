@@ -59,8 +59,8 @@ impl Bridge {
 }
 
 impl BridgeBuilder {
-    /// Adds an agent. `place`, its URL, names it in errors, and is part of the handles of its tasks. It is connected when it
-    /// is first needed, and again while that fails.
+    /// Adds an agent. `place`, its URL, names it in errors. Keep it the same after a restart: handles of tasks and states
+    /// of questions depend on it. The agent is connected when it is first needed, and again while that fails.
     pub fn agent<F>(
         mut self,
         place: impl Into<String>,

@@ -146,9 +146,9 @@ async fn follow(
                 return Outcome::Message(message);
             }
             Some(Ok(event)) => {
-                tick.reset();
                 let task = events.task();
                 if !task.is_some_and(|task| is_answered(task, answered.as_ref())) {
+                    tick.reset();
                     progress.tell(&event.text()).await;
                 }
             }
@@ -160,7 +160,9 @@ async fn follow(
                     && let Ok(found) = turn.client.get_task(task.id.clone(), None).await
                 {
                     *task = found;
-                    if may_go_on(task.status.state) && !is_answered(task, answered.as_ref()) {
+                    if has_result_or_question(task.status.state)
+                        && !is_answered(task, answered.as_ref())
+                    {
                         return Outcome::Settled(Box::new(task.clone()));
                     }
                 }
@@ -202,7 +204,7 @@ async fn follow(
 }
 
 /// Returns whether a task has its result, or a question for its caller.
-fn may_go_on(state: TaskState) -> bool {
+fn has_result_or_question(state: TaskState) -> bool {
     matches!(
         state,
         TaskState::Completed | TaskState::InputRequired | TaskState::AuthRequired

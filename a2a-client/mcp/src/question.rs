@@ -160,7 +160,7 @@ impl Question {
 }
 
 /// Question that was answered. Its agent may take a while to go on, and until then the task still has the question.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Answered {
     key: String,
     time: Instant,

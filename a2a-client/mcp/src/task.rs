@@ -49,6 +49,26 @@ fn noted(bridge: &Bridge, handle: &str) -> TaskNote {
     notes.get(handle).cloned().unwrap_or_default()
 }
 
+/// Returns what is remembered of a task, without the answers to questions that it no longer asks. `asked_again` is the
+/// answer to a question that was asked again.
+fn updated_note(
+    bridge: &Bridge,
+    handle: &str,
+    task: &Task,
+    asked_again: Option<&Answered>,
+) -> TaskNote {
+    let mut notes = bridge.notes.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(note) = notes.get_mut(handle) else {
+        return TaskNote::default();
+    };
+    note.answered
+        .take_if(|it| asked_again == Some(it) || !is_answered(task, Some(it)));
+    if Question::of(task).is_none() {
+        note.declined = None;
+    }
+    note.clone()
+}
+
 /// Returns the state of a task. While the agent works on it, waits a little for the end.
 pub(crate) async fn state(
     bridge: &Bridge,
@@ -63,13 +83,19 @@ pub(crate) async fn state(
         .map_err(refusal)?;
     let mut pause = PAUSE_MS;
     let answered = noted(bridge, handle).answered;
+    let mut asked_again = None;
     if !task.status.state.is_settled() || is_answered(&task, answered.as_ref()) {
-        let request = Request::Watch { task: id, answered };
-        task = match bridge
+        let request = Request::Watch {
+            task: id,
+            answered: answered.clone(),
+        };
+        let outcome = bridge
             .calls
             .follow(&agent.client, request, Some(MAX_WAIT), context)
-            .await
-        {
+            .await;
+        // The same question, asked later, is a new one.
+        asked_again = answered.filter(|_| matches!(outcome, Outcome::Settled(_)));
+        task = match outcome {
             Outcome::Settled(task) | Outcome::Working(task) => {
                 pause = PAUSE_AFTER_WAIT_MS;
                 *task
@@ -79,14 +105,7 @@ pub(crate) async fn state(
         };
     }
     // It may have been answered in the meantime.
-    let note = noted(bridge, handle);
-    if !is_answered(&task, note.answered.as_ref()) {
-        // The same question, asked later, is a new one.
-        change_note(bridge, handle, |note| note.answered = None);
-    }
-    if Question::of(&task).is_none() {
-        change_note(bridge, handle, |note| note.declined = None);
-    }
+    let note = updated_note(bridge, handle, &task, asked_again.as_ref());
     let payload = payload(&task, Modes::of(context), &note);
     let base = base(bridge, handle, &task).with_poll_interval_ms(pause);
     Ok(GetTaskResult::new(DetailedTask::new(base, payload)))
@@ -106,6 +125,10 @@ pub(crate) async fn answer_question(
     let Some(response) = responses.remove(&question.key) else {
         return Ok(());
     };
+    // The agent has the answer, and has not gone on yet.
+    if is_answered(&task, noted(bridge, handle).answered.as_ref()) {
+        return Ok(());
+    }
     let answer = answer(&task, question.kind(), response)
         .map_err(|problem| ErrorData::invalid_params(format!("inputResponses: {problem}"), None))?;
     match answer {

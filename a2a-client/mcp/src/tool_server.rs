@@ -77,14 +77,15 @@ impl ToolServer {
         };
         let starting = ().serve_with_lifecycle(process, lifecycle);
         let server = starting.await.map_err(|error| {
-            tracing::debug!(%program, %error, "no MCP");
             ToolError::new(format!("`{program}` has ended, or does not speak MCP"))
+                .with_source(error)
         })?;
         Ok(running.insert(server).peer().clone())
     }
 }
 
-/// Time within which a program must start and list its tools: shorter than that of an agent, whose error has no name.
+/// Time within which a program must start and list its tools. Shorter than the default of `ModelAgent::tool_timeout`, whose
+/// error does not name the program.
 const LIST_TIMEOUT: Duration = Duration::from_secs(100);
 
 impl Tools for ToolServer {

@@ -6,5 +6,6 @@ mod http;
 mod older_agents;
 mod older_clients;
 mod questions;
+mod scripted_agent;
 mod tasks;
 mod tools;
