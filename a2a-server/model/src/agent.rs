@@ -126,7 +126,7 @@ impl ModelAgent {
 
     /// Sets the bytes of the conversation that are sent; 128 KiB by default. The oldest messages are left out first, each
     /// tool call with its result. The message to answer is always sent; the system text and the tool calls of the turn
-    /// are not counted. An image or a file counts as 4 KiB; the newest 16 MiB of those in earlier messages are sent.
+    /// are not counted. An image or a file counts as at most 4 KiB; the newest 16 MiB of those in earlier messages are sent.
     pub fn history_bytes(mut self, bytes: usize) -> Self {
         self.history_bytes = bytes;
         self
@@ -138,8 +138,8 @@ impl ModelAgent {
         self.history_bytes(tokens.saturating_mul(BYTES_PER_TOKEN))
     }
 
-    /// Passes images to the model. By default it gets a note that there is one, as for each file. The service itself
-    /// fetches images at URLs, which callers name.
+    /// Passes images to the model. By default it gets a note that there is one, as for each file. Callers
+    /// choose the URLs from which the service then fetches images.
     pub fn images(mut self, pass: bool) -> Self {
         self.media.images = pass;
         self
@@ -462,8 +462,10 @@ impl Response {
                 all.push_str(&text);
             }
             Delta::Call(call) => {
-                self.has_output();
-                output.count(self.call_buffer.add(call)?)?;
+                let added = self.call_buffer.add(call)?;
+                self.has_output = true;
+                self.is_useful |= added > 0;
+                output.count(added)?;
             }
             Delta::Opaque(item) => {
                 self.has_output();

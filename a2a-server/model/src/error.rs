@@ -65,12 +65,12 @@ pub enum ModelError {
     /// The service sent more than a limit.
     #[error("the {what} has more than {limit} bytes")]
     TooLong {
-        /// The answer, tool arguments, or an event.
+        /// The answer, the list of tool calls, or an event.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// The service's response is not a stream of events.
+    /// The service's response is not a stream of events, or has too many tool calls.
     #[error("the response is not understood: {0}")]
     NotUnderstood(String),
     /// The service ended the answer early, by a limit of its own or a content filter.

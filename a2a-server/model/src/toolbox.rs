@@ -74,15 +74,20 @@ impl Toolbox {
     pub(crate) async fn run(&self, calls: Vec<Call>, room: &mut usize) -> Vec<(Call, ToolOutput)> {
         let running = calls.into_iter().map(async |call| {
             let mut output = self.call(&call).await;
-            shorten(&mut output, MAX_TOOL_OUTPUT);
+            let left_out = cut(&mut output.text, MAX_TOOL_OUTPUT);
+            (call, output, left_out)
+        });
+        let outputs = join_all(running).await.into_iter();
+        let shortened = outputs.map(|(call, mut output, mut left_out)| {
+            left_out += cut(&mut output.text, *room);
+            if left_out > 0 {
+                let note = format!("\n[{left_out} more bytes: left out]");
+                output.text.push_str(&note);
+            }
+            *room = room.saturating_sub(output.text.len());
             (call, output)
         });
-        let mut outputs = join_all(running).await;
-        for (_, output) in &mut outputs {
-            shorten(output, *room);
-            *room = room.saturating_sub(output.text.len());
-        }
-        outputs
+        shortened.collect()
     }
 
     async fn call(&self, call: &Call) -> ToolOutput {
@@ -123,15 +128,12 @@ fn add_properties(schema: &mut Value) {
     }
 }
 
-fn shorten(output: &mut ToolOutput, bytes: usize) {
-    let start = prefix(&output.text, bytes).len();
-    let rest = output.text.len() - start;
-    if rest > 0 {
-        output.text.truncate(start);
-        output
-            .text
-            .push_str(&format!("\n[{rest} more bytes: left out]"));
-    }
+/// Cuts a text to a number of bytes, and returns how many it had more.
+fn cut(text: &mut String, bytes: usize) -> usize {
+    let start = prefix(text, bytes).len();
+    let rest = text.len() - start;
+    text.truncate(start);
+    rest
 }
 
 /// Maximum characters of the name of a tool.

@@ -123,6 +123,16 @@ async fn endless_events_without_output_end() {
     check(comments, "too_long", "").await;
     let line = |_| Script::stream([Step::Repeat("data: 0123456789".repeat(4000))]);
     check(line, "too_long", "").await;
+    let calls = |api| {
+        let call = match api {
+            Api::Responses => json!({
+                "type": "response.function_call_arguments.delta", "output_index": 0, "delta": "",
+            }),
+            _ => json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c1"}]}}]}),
+        };
+        Script::stream([Step::Repeat(format!("data: {call}\n\n"))])
+    };
+    check(calls, "too_long", "").await;
 }
 
 #[tokio::test]

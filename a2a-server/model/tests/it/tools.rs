@@ -334,5 +334,5 @@ async fn results_of_a_turn_are_limited() {
     let results = results(&endpoint.received()[1]);
     let bytes: usize = results.iter().map(String::len).sum();
     assert!((4_000_000..4_300_000).contains(&bytes), "{bytes}");
-    assert_eq!(results[19], "c19: \n[262173 more bytes: left out]");
+    assert_eq!(results[19], "c19: \n[300000 more bytes: left out]");
 }
