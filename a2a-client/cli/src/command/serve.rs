@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use a2a_client::{Origin, causes};
-use a2a_model::ModelError;
 use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
 use a2a_server::{
@@ -149,10 +148,11 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         Demo::Reference => serve(Reference::card(), Reference, options, screen).await,
         Demo::Model => {
             let (card, agent) = options.model.agent()?;
-            agent.check_tools().await.map_err(|error| match error {
-                ModelError::Tools(error) => Failure::usage(format!("--mcp: {}", causes(&error))),
-                error => Failure::usage(causes(&error)),
-            })?;
+            let checked = tokio::select! {
+                checked = agent.check_tools() => checked,
+                () = interrupt::first() => return Err(Failure::Interrupted),
+            };
+            checked.map_err(|error| Failure::usage(format!("--mcp: {}", causes(&error))))?;
             serve(card, agent, options, screen).await
         }
     }

@@ -30,7 +30,7 @@ fn a_database_that_cannot_be_used_is_an_error_of_this_machine() {
         &["migrate", "no connection to the database"],
     );
     check(
-        &["serve", "echo", "--db", nowhere],
+        &["serve", "echo", "--address=127.0.0.1:0", "--db", nowhere],
         1,
         &["--db", "no connection to the database"],
     );

@@ -58,7 +58,8 @@ fn sealing_keys_that_cannot_be_used_are_named() {
     let directory = TempDir::new().unwrap();
     let keys = directory.path().join("seal-keys");
     let keys = keys.to_str().unwrap();
-    let serve = ["serve", "echo", "--encryption-key-file", keys];
+    let address = "--address=127.0.0.1:0";
+    let serve = ["serve", "echo", address, "--encryption-key-file", keys];
     check(&serve, 1, &[keys, "cannot be read", "No such file"]);
     std::fs::write(keys, "k c2VjcmV0\n").unwrap();
     let report = check(&serve, 1, &[keys, "sealing key 1", "32 bytes in Base64"]);
