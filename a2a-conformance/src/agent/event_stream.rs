@@ -18,8 +18,8 @@ use crate::judge::stream::{self, StreamEnd, StreamRecord};
 use crate::judge::{self, errors, response};
 use crate::record::{Evidence, MismatchKind};
 use crate::wire::exchange::{
-    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, has_code, headers_as_json,
-    headers_as_pairs, shown,
+    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, add_body, has_code,
+    headers_as_json, headers_as_pairs,
 };
 
 /// An event stream of the agent, as the suite reads it.
@@ -137,7 +137,7 @@ impl EventStream {
             .map(http_body_util::Collected::to_bytes);
         let whole: Bytes = whole.unwrap_or_default();
         if let Some(half) = &mut self.evidence.response {
-            half.body = shown(&whole);
+            add_body(half, &whole);
         }
         let mut envelope = self.record.envelope.clone();
         envelope.operation = Operation::GetTask;

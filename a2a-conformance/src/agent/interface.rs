@@ -23,8 +23,8 @@ use crate::case::Caller;
 use crate::judge::{self, Judge, errors, response};
 use crate::record::{Evidence, HttpMessage};
 use crate::wire::exchange::{
-    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, boxed, causes,
-    headers_as_json, headers_as_pairs, origin, path, percent_encoded, shown,
+    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, add_body, boxed, causes,
+    headers_as_json, headers_as_pairs, origin, path, percent_encoded,
 };
 
 /// An interface of the agent under test: one protocol version in one binding.
@@ -213,7 +213,7 @@ impl Interface {
                 }
                 answered.json = serde_json::from_slice(&body).ok();
                 if let Some(half) = &mut evidence.response {
-                    half.body = shown(&body);
+                    add_body(half, &body);
                 }
             }
         }
@@ -286,11 +286,11 @@ impl Interface {
             request: HttpMessage {
                 start: format!("{method} {url}"),
                 headers: headers_as_pairs(&headers),
-                body: shown(body.as_deref().unwrap_or_default()),
                 ..HttpMessage::default()
             },
             ..Evidence::default()
         };
+        add_body(&mut evidence.request, body.as_deref().unwrap_or_default());
         // The evidence does not have it: it is secret.
         let query = self.callers.query(caller);
         let separator = if url.contains('?') { "&" } else { "?" };

@@ -4,16 +4,20 @@ use a2a_client::curl::{CurlRequest, GrpcurlRequest, header, quoted};
 
 use crate::record::{Evidence, HttpMessage};
 
-/// Returns the command that sends the request of an exchange again, or `None` if it has no URL. The
-/// user has to fill in redacted values.
+/// Returns the command that sends the request of an exchange again. The user has to fill in redacted values. `None` if the
+/// request has no URL or is not whole, or if the command is longer than a shell takes well.
 pub fn curl(evidence: &Evidence) -> Option<String> {
     let HttpMessage {
         start,
         headers,
         body,
-        left_out,
+        left_out: 0,
         ..
-    } = &evidence.request;
+    } = &evidence.request
+    else {
+        return None;
+    };
+    let is_short = |command: &String| command.len() <= MAX_COMMAND;
     let (method, url) = start.split_once(' ')?;
     let rest = url
         .strip_prefix("http://")
@@ -31,9 +35,9 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
             url,
             headers: headers.collect(),
             message: body,
-            omitted: *left_out as u64,
+            omitted: 0,
         };
-        return Some(request.command());
+        return Some(request.command()).filter(is_short);
     }
     let headers = headers
         .iter()
@@ -46,12 +50,14 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
             .map(|(name, value)| (name.as_str(), header(name, value)))
             .collect(),
         body,
-        omitted: *left_out as u64,
         is_stream: evidence.response.as_ref().is_some_and(streams),
         ..CurlRequest::default()
     };
-    Some(request.command())
+    Some(request.command()).filter(is_short)
 }
+
+/// Bytes of the longest command.
+const MAX_COMMAND: usize = 8 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -91,5 +97,24 @@ mod tests {
     fn a_request_without_a_whole_url_has_no_command() {
         check("POST /relative", &[], None);
         check("", &[], None);
+    }
+
+    #[test]
+    fn a_request_that_is_long_or_not_whole_has_no_command() {
+        let command = |body: &str, left_out| {
+            let request = HttpMessage {
+                start: "POST http://h:1/".to_owned(),
+                body: body.to_owned(),
+                left_out,
+                ..HttpMessage::default()
+            };
+            curl(&Evidence {
+                request,
+                ..Evidence::default()
+            })
+        };
+        assert!(command("{}", 0).is_some());
+        assert_eq!(command("{}", 1), None);
+        assert_eq!(command(&"x".repeat(MAX_COMMAND), 0), None);
     }
 }

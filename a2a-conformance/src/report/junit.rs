@@ -125,7 +125,7 @@ fn details(run: &Run, result: &CheckResult) -> String {
             evidence.step,
             line(&evidence.request.start)
         );
-        if let Some(line) = curl(evidence).filter(|line| line.len() <= MAX_COMMAND) {
+        if let Some(line) = curl(evidence) {
             text += &format!(
                 "
 {line}"
@@ -134,9 +134,6 @@ fn details(run: &Run, result: &CheckResult) -> String {
     }
     text
 }
-
-/// Bytes of the longest shell command that is included; `report.json` has the whole exchange.
-const MAX_COMMAND: usize = 8 * 1024;
 
 fn out_of_date(problem: &str) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);

@@ -9,7 +9,7 @@ use http_body_util::combinators::BoxBody;
 use hyper::body::Body;
 use serde_json::{Map, Value};
 
-use crate::record::{Evidence, MismatchKind};
+use crate::record::{Evidence, HttpMessage, MismatchKind};
 
 /// Answer to a request that is answered once.
 pub(crate) struct AgentResponse {
@@ -151,10 +151,12 @@ pub(crate) fn headers_as_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the first 64 KiB of a body as text, for the evidence.
-pub(crate) fn shown(body: &[u8]) -> String {
+/// Adds the first 64 KiB of a body to the evidence.
+pub(crate) fn add_body(half: &mut HttpMessage, body: &[u8]) {
     const MAX_SHOWN_BYTES: usize = 64 << 10;
-    String::from_utf8_lossy(&body[..body.len().min(MAX_SHOWN_BYTES)]).into_owned()
+    let shown = &body[..body.len().min(MAX_SHOWN_BYTES)];
+    half.body = String::from_utf8_lossy(shown).into_owned();
+    half.left_out = body.len() - shown.len();
 }
 
 /// Formats an error with its causes.
