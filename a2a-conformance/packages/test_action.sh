@@ -44,6 +44,7 @@ check "a waiver out of date" 5 A2A_BINARY="$A2A_CONFORMANCE" A2A_EXEC="$broken" 
 contains log "::warning title=A2A waiver::the waiver of card.no-secrets is stale: TICKET-18"
 
 check "checks without requirements" 0 A2A_BINARY="$A2A_CONFORMANCE" A2A_EXEC="$broken" A2A_ARGUMENTS=$'--run\nerror.alive-after'
+if grep "no annotations" log; then exit 1; fi
 check "an agent that is not there" 3 A2A_BINARY="$A2A_CONFORMANCE" A2A_URL=http://127.0.0.1:1
 contains output exit-code=3
 check "a binary that is not there" 4 A2A_BINARY=/no/such/program A2A_URL=http://127.0.0.1:1
