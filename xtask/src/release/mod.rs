@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::{Args, Subcommand};
+use serde_json::Value;
 
 use self::target::{PROGRAMS, Program, Target, packages, targets};
 use crate::workspace::{self, Failure, at, run};
@@ -253,9 +254,38 @@ fn sboms(output: &Path) -> Result<(), Failure> {
             return Err(format!("cannot write the SBOM of {name}: {problem}"));
         }
         let path = output.join(format!("{name}.cdx.json"));
-        fs::write(&path, listed.stdout).map_err(|error| at(&path, error))?;
+        let sbom = serde_json::from_slice(&listed.stdout);
+        let sbom = sbom.map_err(|error| format!("the SBOM of {name}: {error}"))?;
+        let text = format!("{:#}\n", reproducible(sbom));
+        fs::write(&path, text).map_err(|error| at(&path, error))?;
     }
     Ok(())
+}
+
+/// Removes what differs between two SBOMs of the same packages: serial number, time, author and order.
+fn reproducible(mut sbom: Value) -> Value {
+    for (place, member) in [
+        ("", "serialNumber"),
+        ("/metadata", "timestamp"),
+        ("/metadata", "authors"),
+    ] {
+        if let Some(Value::Object(members)) = sbom.pointer_mut(place) {
+            members.remove(member);
+        }
+    }
+    sort(&mut sbom);
+    sbom
+}
+
+fn sort(value: &mut Value) {
+    match value {
+        Value::Array(items) => {
+            items.iter_mut().for_each(sort);
+            items.sort_by_cached_key(Value::to_string);
+        }
+        Value::Object(members) => members.values_mut().for_each(sort),
+        _ => {}
+    }
 }
 
 fn listing(directory: &Path) -> Result<Vec<(String, u64)>, Failure> {
