@@ -322,6 +322,12 @@ impl From<BindingName> for Binding {
 }
 
 impl Case {
+    /// Returns whether a client that behaves well reads not even the card.
+    pub(super) fn expects_silence(&self) -> bool {
+        let cards = self.expect.get("cards").and_then(Value::as_array);
+        cards.is_some_and(Vec::is_empty)
+    }
+
     /// Returns every version and binding in which the case applies.
     pub fn interface_kinds(&self) -> impl Iterator<Item = InterfaceKind> + '_ {
         let all = InterfaceKind::ALL.iter().copied();

@@ -172,18 +172,18 @@ struct ClientActivity {
     is_seen: AtomicBool,
     /// Number of cases in which it was silent.
     silent: AtomicUsize,
-    /// `true` if one of those cases is unmet.
+    /// `true` if one of those cases is unmet, or is met by a client that calls the agent and not by one that does nothing.
     is_unmet: AtomicBool,
 }
 
 impl ClientActivity {
-    fn note(&self, is_silent: bool, result: &CheckResult) {
+    fn note(&self, is_silent: bool, case: &Case, result: &CheckResult) {
         if !is_silent {
             self.is_seen.store(true, Ordering::Relaxed);
             return;
         }
         self.silent.fetch_add(1, Ordering::Relaxed);
-        if result.verdict.severity() > 0 {
+        if result.verdict.severity() > 0 || !case.expects_silence() {
             self.is_unmet.store(true, Ordering::Relaxed);
         }
     }
@@ -211,7 +211,7 @@ async fn run_one(
                 .run(&DriverRequest::new(&running.fixture, scale))
                 .await;
             let result = judge(&running.fixture, &outcome, began.elapsed().as_secs_f64());
-            life.note(is_silent(&running.fixture, &outcome), &result);
+            life.note(is_silent(&running.fixture, &outcome), case, &result);
             result
         }
         Err(problem) => {
@@ -221,7 +221,7 @@ async fn run_one(
                 seconds: began.elapsed().as_secs_f64(),
                 ..blank(case, interface)
             };
-            life.note(false, &result);
+            life.note(false, case, &result);
             result
         }
     }

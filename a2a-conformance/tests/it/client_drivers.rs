@@ -67,6 +67,24 @@ fn a_client_that_never_does_anything_is_one_finding() {
     assert_eq!(found, "nothing at all, in any case");
 }
 
+/// Such a client sends no credentials to anyone, either.
+#[test]
+fn a_client_that_is_not_there_meets_nothing() {
+    for driver in ["--exec", "--stdio"] {
+        for command in ["/no/such/program", "true"] {
+            let run = report(1, &[driver, command, "--run", "client.redirect-*"]);
+            assert_eq!(only(&run, Verdict::Pass), [""; 0], "{driver} {command}");
+            let reason = run.checks[0].reason.as_deref().unwrap_or_default();
+            assert!(
+                reason.starts_with("check that the command starts"),
+                "{reason}"
+            );
+        }
+    }
+    let run = report(0, &["--exec", "true", "--run", "client.tls-verified"]);
+    assert!(!only(&run, Verdict::Pass).is_empty(), "{run:#?}");
+}
+
 #[test]
 fn hanging_client_is_killed_with_its_children() {
     let run = report(
@@ -96,15 +114,6 @@ fn wrong_usage_has_its_exit_code() {
     for (code, arguments) in [
         (2, &["--stdio", "cat", "--run", "no.such-check"][..]),
         (2, &["--run", "client.*"]),
-        (
-            4,
-            &[
-                "--exec",
-                "/no/such/program",
-                "--run",
-                "client.request-valid",
-            ],
-        ),
     ] {
         let output = suite(arguments);
         assert_eq!(
