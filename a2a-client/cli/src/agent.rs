@@ -696,6 +696,8 @@ fn text_of_file(path: &Path) -> Result<(String, String), Failure> {
 }
 
 fn read_found(text: String, name: &str) -> Result<FoundCard, Failure> {
+    serde_json::from_str::<serde::de::IgnoredAny>(&text)
+        .map_err(|error| Failure::InvalidCard(format!("{name} is not JSON: {error}")))?;
     let read = read_card_in(&text, Mode::Tolerant)
         .map_err(|error| Failure::InvalidCard(format!("{name} is not an agent card: {error}")))?;
     read.repairs.iter().for_each(deviations::found);

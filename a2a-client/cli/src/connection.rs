@@ -1,5 +1,6 @@
 //! Options of the connection to an agent.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -118,6 +119,12 @@ pub(crate) fn read_duration(text: &str) -> Result<Duration, String> {
         _ => return Err(expected()),
     };
     Duration::try_from_secs_f64(seconds).map_err(|_| expected())
+}
+
+/// Reads an address to listen on.
+pub(crate) fn read_address(text: &str) -> Result<SocketAddr, String> {
+    let expected = "expected an IP address and a port, like 127.0.0.1:8080 or [::1]:8080";
+    text.parse().map_err(|_| expected.to_owned())
 }
 
 /// Reads the URL by which callers reach a server.

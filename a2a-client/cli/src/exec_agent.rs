@@ -43,6 +43,18 @@ impl ExecOptions {
         Some(limits)
     }
 
+    /// Refuses options of a command where there is none.
+    pub(crate) fn check_unused(&self) -> Result<(), Failure> {
+        let option = match (&self.card, self.exec_json) {
+            (Some(_), _) => "--card",
+            (None, true) => "--exec-json",
+            (None, false) => return Ok(()),
+        };
+        Err(Failure::usage(format!(
+            "{option}: only an agent of --exec has it"
+        )))
+    }
+
     /// Returns the card and the agent of a command.
     pub(crate) fn agent(&self, command: &str) -> Result<(AgentCard, ExecAgent), Failure> {
         let card = match &self.card {

@@ -115,7 +115,7 @@ impl Failure {
             Self::Login(_) => report(AUTH_FAILED, 4, None),
             Self::NoLoginServer(_) => report(UNREACHABLE, 3, Some(ISSUER_HINT)),
             Self::NoCard(_) => report(CARD_NOT_FOUND, 3, Some(CARD_HINT)),
-            Self::InvalidCard(_) => report(CARD_INVALID, 1, Some(VALIDATE_HINT)),
+            Self::InvalidCard(_) => report(CARD_INVALID, 1, None),
             Self::TimedOut(_) => report(TIMEOUT, 5, Some("--timeout DURATION sets another limit")),
             Self::OutputClosed => report(INTERNAL, 0, None),
             Self::Interrupted => report(INTERNAL, 130, None),

@@ -182,7 +182,9 @@ fn main() -> ExitCode {
         Ok(sources) => sources,
         Err(failure) => return report(&failure, as_json, false),
     };
-    let command = sources.apply(Arguments::command());
+    let command = Arguments::command();
+    sources.warn_of_unknown(&command);
+    let command = sources.apply(command);
     let parsed = command.clone().try_get_matches_from(arguments);
     let parsed = parsed.and_then(|matches| {
         let arguments = Arguments::from_arg_matches(&matches)?;

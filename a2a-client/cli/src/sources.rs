@@ -1,6 +1,6 @@
 //! Values of options from the environment and from `.env` files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::failure::Failure;
 use crate::files::expand;
+use crate::show::note;
 
 /// Values that options have unless they are given on the command line, by the names of their variables.
 ///
@@ -68,6 +69,22 @@ impl Sources {
         self.0.get(&variable(option)).filter(|_| is_read(option))
     }
 
+    /// Warns of variables in files that no option of the command or its subcommands has: they may be misspelled.
+    pub(crate) fn warn_of_unknown(&self, command: &Command) {
+        let mut known = BTreeSet::new();
+        add_variables(command, &mut known);
+        for (name, (_, source)) in &self.0 {
+            if let Source::File(path) = source
+                && !known.contains(name)
+            {
+                let path = path.display();
+                note(&format!(
+                    "warning: {path}: no option has the variable {name}"
+                ));
+            }
+        }
+    }
+
     /// Makes the values the defaults of a command's options.
     pub(crate) fn apply(&self, command: Command) -> Command {
         let command = command.mut_args(|arg| self.apply_to(arg));
@@ -94,6 +111,14 @@ impl Sources {
             }),
             _ => arg.default_value(value),
         }
+    }
+}
+
+fn add_variables(command: &Command, variables: &mut BTreeSet<String>) {
+    let options = command.get_arguments().filter_map(Arg::get_long);
+    variables.extend(options.map(variable));
+    for command in command.get_subcommands() {
+        add_variables(command, variables);
     }
 }
 

@@ -13,7 +13,8 @@ use crate::sources::{Sources, is_secret, variable};
 /// Commands on the configuration.
 #[derive(Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show the value of each setting, and its source: an option, the environment, a file, or the default.
+    /// Show the value of each option that calls of agents have, and its source: the command line, the environment, a file, or
+    /// the default.
     Show(Show),
 }
 

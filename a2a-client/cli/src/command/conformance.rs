@@ -57,7 +57,9 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
     }
     note("running the checks of a2a-conformance for any agent");
     let run = run_suite(&settings, |_, _| {}).await;
-    let mut run = run.map_err(|error| Failure::NoCard(error.to_string()))?;
+    // The advice in further lines is for the options of `a2a-conformance`.
+    let reason = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    let mut run = run.map_err(|error| Failure::NoCard(reason(error.to_string())))?;
     run.group_causes();
     let unmet = run
         .checks

@@ -12,7 +12,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::agent::{Access, AgentArgs, Upstream};
-use crate::connection::read_public_url;
+use crate::connection::{read_address, read_public_url};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogOptions;
@@ -39,7 +39,7 @@ pub(crate) struct Options {
     #[arg(value_name = "URL")]
     reference: Option<String>,
     /// Address to listen on; port 0 takes any free port.
-    #[arg(long, default_value = "127.0.0.1:8090")]
+    #[arg(long, default_value = "127.0.0.1:8090", value_parser = read_address)]
     address: SocketAddr,
     /// URL by which callers reach the gateway, as its card names it. Default: the host that each caller used.
     #[arg(long, value_name = "URL", value_parser = read_public_url)]

@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 
 use crate::agent::AgentArgs;
 use crate::browser;
+use crate::connection::read_address;
 use crate::failure::Failure;
 use crate::files::expand;
 use crate::interrupt;
@@ -33,13 +34,13 @@ pub(crate) struct Options {
     reference: Option<String>,
     /// Address of the page, on this machine; port 0 takes any free port. Default: 127.0.0.1:7420, or any free port if
     /// that is taken.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = read_address)]
     listen: Option<SocketAddr>,
     /// Do not open the page in a browser.
     #[arg(long)]
     no_open: bool,
     /// Listen at this address for other clients, record what they send, and pass it on to --upstream.
-    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    #[arg(long, value_name = "ADDRESS", requires = "upstream", value_parser = read_address)]
     proxy_listen: Option<SocketAddr>,
     /// URL of the agent behind --proxy-listen.
     #[arg(long, value_name = "URL", requires = "proxy_listen")]

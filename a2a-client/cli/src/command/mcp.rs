@@ -14,7 +14,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::agent::AgentArgs;
-use crate::connection::read_duration;
+use crate::connection::{read_address, read_duration};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogOptions;
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     agents: Vec<String>,
     /// Serve streamable HTTP at this address, at the path `/mcp` or any other, in place of standard input and output; port 0
     /// takes any free port.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = read_address)]
     http: Option<SocketAddr>,
     /// Time after which a call becomes a task, for editors that know tasks.
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = read_duration)]

@@ -19,7 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::authentication::AuthenticationArgs;
 use crate::card_keys::signing_key;
-use crate::connection::{read_duration, read_public_url};
+use crate::connection::{read_address, read_duration, read_public_url};
 use crate::exec_agent::ExecOptions;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -68,7 +68,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     model: ModelOptions,
     /// Address to listen on; port 0 takes any free port.
-    #[arg(long, alias = "listen", default_value = "127.0.0.1:8080")]
+    #[arg(long, alias = "listen", default_value = "127.0.0.1:8080", value_parser = read_address)]
     address: SocketAddr,
     /// URL by which callers reach the server, as the card names it: needed behind a proxy. Its host is answered, too.
     /// Default: the host that each caller used.
@@ -93,7 +93,7 @@ pub(crate) struct Options {
     #[arg(long)]
     reuse_port: bool,
     /// Serve metrics for Prometheus at this address; port 0 takes any free port.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = read_address)]
     metrics: Option<SocketAddr>,
     /// Export spans to this OpenTelemetry collector over OTLP/HTTP, like `http://localhost:4318`.
     #[cfg(feature = "opentelemetry")]
@@ -139,6 +139,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         let (card, agent) = options.exec.agent(command)?;
         return serve(card, agent, options, screen).await;
     }
+    options.exec.check_unused()?;
     if !matches!(options.agent, Demo::Model) {
         options.model.check_unused()?;
     }

@@ -16,7 +16,7 @@ pub(crate) struct WaitOptions {
     /// Wait until the task has ended, or waits for its caller.
     #[arg(long, visible_alias = "watch")]
     pub(crate) wait: bool,
-    /// Pause between two looks at the task while waiting for it; it grows up to 30 s.
+    /// Pause before the task is read again while waiting for it; it grows up to 30 s.
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = read_duration)]
     poll_interval: Duration,
 }

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
+use crate::connection::read_address;
 use crate::failure::Failure;
 use crate::secret::Secret;
 use crate::show::{Events, Screen, note};
@@ -32,7 +33,7 @@ Examples:
   a2a webhook listen --count 1 -o json | jq .event.task.status")]
 pub(crate) struct Options {
     /// Address to listen on; port 0 takes any free port.
-    #[arg(default_value = "127.0.0.1:9000")]
+    #[arg(default_value = "127.0.0.1:9000", value_parser = read_address)]
     address: SocketAddr,
     /// Token that notifications must have: the token itself, `@FILE` or `$NAME`.
     #[arg(long)]

@@ -512,9 +512,15 @@ fn settings_come_from_options_the_environment_and_files() {
     );
     assert!(asked.contains("\"method\":\"message/send\""), "{asked}");
     // The file may have lines of other programs.
-    file("work/.env", "KEY=\"-----BEGIN\nabc\nA2ACLI_STRICT=1\n");
+    file(
+        "work/.env",
+        "KEY=\"-----BEGIN\nabc\nA2ACLI_STRICT=1\nA2ACLI_BERER=x\n",
+    );
     let shown = run(&["config", "show", "-o", "text"], &[]);
     assert!(shown.contains("strict: true (A2ACLI_STRICT in "), "{shown}");
+    let warning = ".env: no option has the variable A2ACLI_BERER";
+    assert_eq!(shown.matches("warning: ").count(), 1, "{shown}");
+    assert!(shown.contains(warning), "{shown}");
     file("work/.env", "A2ACLI_AGENT_CARD\n");
     assert!(run(&["config", "show"], &[]).contains("line 1: expected NAME=value"));
 }

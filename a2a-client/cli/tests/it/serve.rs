@@ -80,6 +80,14 @@ fn an_invalid_log_level_is_refused() {
     check(&["serve", "echo", "--log", "loud"], 2, &["loud", "--log"]);
 }
 
+#[test]
+fn options_that_cannot_be_used_are_refused() {
+    let by_name = ["serve", "echo", "--address", "localhost:8080"];
+    check(&by_name, 2, &["--address", "like 127.0.0.1:8080"]);
+    let cards = ["serve", "echo", "--card", "card.json"];
+    check(&cards, 2, &["--card", "--exec"]);
+}
+
 fn exec(command: &str, options: &[&str]) -> Agent {
     let serve = ["--exec", command, "--address", "127.0.0.1:0"];
     Agent::begin(&[&serve[..], options].concat())
