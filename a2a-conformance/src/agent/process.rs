@@ -45,7 +45,11 @@ impl Process {
             }
         };
         let late = || {
-            let problem = format!("`{text}` has no card at 127.0.0.1:{port} after {timeout:?}");
+            let mut problem = format!("`{text}` has no card at 127.0.0.1:{port} after {timeout:?}");
+            if text == command {
+                problem +=
+                    "; expected `{port}` in the command, for the port at which it has to listen";
+            }
             io::Error::new(io::ErrorKind::TimedOut, problem)
         };
         tokio::time::timeout(timeout, ready)

@@ -85,7 +85,7 @@ fn http_request(http: &RawHttpRequest) -> String {
     let body = match (&http.body, &http.bytes, &http.repeat) {
         (_, _, Some(_)) => "a large body",
         (None, None, None) => "no body",
-        _ => "a body of its own",
+        _ => "a raw body",
     };
     match http.path.contains("{{") || http.path.is_empty() {
         true => format!("sends a {method} with {body}"),

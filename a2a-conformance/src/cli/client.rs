@@ -26,8 +26,10 @@ Examples:
   a2a-conformance client --exec './my-client {url}' --run 'client.redirect-*'
   a2a-conformance client --listen 127.0.0.1:9900 --report html,junit -o reports/
 
-A client takes part through a small program around it: docs/reference/client-protocol.md says what that \
-program does, and a2a-conformance/shims/ has some to begin with. Begin with --stdio: it is the only way in which the \
+A client takes part through a small program around it. What that program does, and programs to begin with:
+  https://github.com/a2a-rust/a2a/blob/main/docs/reference/client-protocol.md
+  https://github.com/a2a-rust/a2a/tree/main/a2a-conformance/shims
+Begin with --stdio: it is the only way in which the \
 suite sees what the client has read.
 
 Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 4 the suite itself is \

@@ -27,7 +27,7 @@ pub(crate) struct Credentials {
     /// Authenticate with a name and password.
     #[arg(long, value_name = "USER:PASSWORD", value_parser = read_basic)]
     basic: Option<HeaderValue>,
-    /// Authenticate with this client certificate: a PEM file, the own one first.
+    /// Authenticate with this client certificate: a PEM file, the client's own certificate first.
     #[arg(long, value_name = "FILE", requires = "client_key")]
     client_cert: Option<PathBuf>,
     /// Private key of the client certificate: a PEM file.

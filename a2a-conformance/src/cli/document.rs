@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use a2a_client::causes;
 use a2a_transport::http::{HttpClient, Timeouts};
 use a2a_transport::webhook::Jwks;
 use http::HeaderMap;
@@ -49,7 +50,7 @@ pub(super) fn read_file(file: &str) -> Result<String, DocumentError> {
 pub(super) async fn fetch(url: &str) -> Result<String, String> {
     let http = HttpClient::new(Timeouts::default());
     let fetched = http.get(url, &HeaderMap::new()).await;
-    let fetched = fetched.map_err(|error| format!("{url}: {error}"))?;
+    let fetched = fetched.map_err(|error| format!("{url}: {}", causes(&error)))?;
     if !fetched.status.is_success() {
         return Err(format!("{url}: {}", fetched.status));
     }

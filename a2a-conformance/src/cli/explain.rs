@@ -21,7 +21,7 @@ Examples:
   a2a-conformance explain A2A10-3.1.1-M2            what a requirement says, and what checks it
   a2a-conformance explain contract                  what an instrumented agent does
 
-Exit codes: 0, or 2 if there is nothing of that name: then what is similar_ids it is named.")]
+Exit codes: 0, or 2 if nothing has that name; similar names are listed.")]
 pub(crate) struct Args {
     /// A requirement like `A2A10-3.1.1-M2`, a check like `send.ended-task-refused`, or `contract`: what an
     /// instrumented agent does.

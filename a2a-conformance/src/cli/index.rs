@@ -19,7 +19,7 @@ Examples:
 It writes index.html, and for each run its page and a copy of its report.json, named after the \
 agent or client. The runs are listed in the order of the arguments.
 
-Exit codes: 0 the index is written, 2 usage, or a report that cannot be read, 4 a file cannot be written.")]
+Exit codes: 0 the index is written, 2 usage, a report that cannot be read, or a directory that cannot be made, 4 a file cannot be written.")]
 pub(crate) struct Index {
     /// `report.json` of a run, or a directory that contains it.
     #[arg(value_name = "RUN", required = true)]

@@ -19,7 +19,7 @@ Examples:
   a2a-conformance list --protocol-version 1.0 --role agent --level must
   a2a-conformance list --json
 
-Exit codes: 0, or 2 if nothing is like that.")]
+Exit codes: 0, or 2 if nothing matches.")]
 pub(crate) struct Args {
     /// List only this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = protocol_versions())]

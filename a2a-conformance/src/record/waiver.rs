@@ -40,7 +40,7 @@ pub struct WaiverUse {
 pub enum WaiverState {
     /// There are checks that it waived.
     Used,
-    /// Its last day is over: it waives nothing.
+    /// Its last day is over: it no longer counts.
     Expired,
     /// Everything that it waives is met, or there is no such check: it should be removed.
     Stale,

@@ -118,7 +118,14 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
             writeln!(
                 out,
                 "{DIM}a2a-conformance explain {id}   explains the check{DIM:#}"
-            )
+            )?;
+            if settings.profile == "instrumented" {
+                writeln!(
+                    out,
+                    "{DIM}a2a-conformance explain contract   what the agent has to do for these checks; --black-box tests any other{DIM:#}"
+                )?;
+            }
+            Ok(())
         }
         None => Ok(()),
     }

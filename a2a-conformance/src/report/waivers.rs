@@ -36,8 +36,11 @@ impl Waivers {
 
     /// Parses the text of a file. Errors: a description of the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut list: Vec<Waiver> =
-            serde_saphyr::from_str(text).map_err(|error| format!("no list of waivers: {error}"))?;
+        let mut list: Vec<Waiver> = serde_saphyr::from_str(text).map_err(|error| {
+            let problem = error.to_string();
+            let problem = problem.strip_prefix("error: ").unwrap_or(&problem);
+            format!("expected a list of waivers: {problem}")
+        })?;
         for (index, waiver) in list.iter_mut().enumerate() {
             let problem = |problem: String| format!("waiver {}: {problem}", index + 1);
             NamePattern::new(&waiver.check).map_err(problem)?;
@@ -317,6 +320,6 @@ mod tests {
             "- {check: a, reason: r, expires: 2026-06-01, until: 3}",
             "until",
         );
-        check("check: a", "no list of waivers");
+        check("check: a", "expected a list of waivers: line 1");
     }
 }
