@@ -18,6 +18,7 @@ use a2a_types::{AgentCard, AgentInterface, ErrorKind, SecurityScheme};
 use clap::{Args, FromArgMatches};
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
+use serde::de::IgnoredAny;
 
 use crate::connected;
 use crate::connection::{ConnectionOptions, VersionChoice, read_limit};
@@ -696,10 +697,13 @@ fn text_of_file(path: &Path) -> Result<(String, String), Failure> {
 }
 
 fn read_found(text: String, name: &str) -> Result<FoundCard, Failure> {
-    serde_json::from_str::<serde::de::IgnoredAny>(&text)
-        .map_err(|error| Failure::InvalidCard(format!("{name} is not JSON: {error}")))?;
-    let read = read_card_in(&text, Mode::Tolerant)
-        .map_err(|error| Failure::InvalidCard(format!("{name} is not an agent card: {error}")))?;
+    let read = read_card_in(&text, Mode::Tolerant).map_err(|error| {
+        Failure::InvalidCard(match serde_json::from_str::<IgnoredAny>(&text) {
+            // It names the line.
+            Err(error) => format!("{name} is not JSON: {error}"),
+            Ok(_) => format!("{name} is not an agent card: {error}"),
+        })
+    })?;
     read.repairs.iter().for_each(deviations::found);
     Ok(FoundCard {
         card: Arc::new(read.value),

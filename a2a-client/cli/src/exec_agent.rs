@@ -23,13 +23,13 @@ pub(crate) struct ExecOptions {
     /// Let the command speak JSON: its standard input is the message, and each line that it prints is a part of the answer
     /// (`{"text": "…"}`, `{"data": …}`, `{"url": "…"}`), a progress report (`{"working": "…"}`) or a question to the caller
     /// (`{"ask": "…"}`).
-    #[arg(long, requires = "exec")]
+    #[arg(long, requires = "exec", conflicts_with = "agent")]
     exec_json: bool,
     /// Agent card of the command, as JSON; its interfaces are set by the server. Default: one that names the program.
-    #[arg(long, value_name = "FILE", requires = "exec")]
+    #[arg(long, value_name = "FILE", requires = "exec", conflicts_with = "agent")]
     card: Option<PathBuf>,
     /// Number of commands that run at once; further messages wait up to 10 s for one to end.
-    #[arg(long, value_name = "NUMBER", default_value_t = 32, requires = "exec", value_parser = value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 32, requires = "exec", conflicts_with = "agent", value_parser = value_parser!(u16).range(1..))]
     max_commands: u16,
 }
 
@@ -41,18 +41,6 @@ impl ExecOptions {
         limits.running = self.max_commands.into();
         limits.running_per_caller = limits.running;
         Some(limits)
-    }
-
-    /// Refuses options of a command where there is none.
-    pub(crate) fn check_unused(&self) -> Result<(), Failure> {
-        let option = match (&self.card, self.exec_json) {
-            (Some(_), _) => "--card",
-            (None, true) => "--exec-json",
-            (None, false) => return Ok(()),
-        };
-        Err(Failure::usage(format!(
-            "{option}: only an agent of --exec has it"
-        )))
     }
 
     /// Returns the card and the agent of a command.

@@ -61,8 +61,8 @@ impl Bridge {
         served
     }
 
-    /// Returns the service for streamable HTTP. It answers requests for these hosts, like `127.0.0.1`; without any, for
-    /// every host, so that a page in a browser could reach it by a name of its own. It refuses requests that name a page.
+    /// Returns the service for streamable HTTP. It answers requests for these hosts, like `127.0.0.1`; with none, for
+    /// any host, so that a page in a browser could reach it by DNS rebinding. It refuses requests with the header `Origin`.
     pub fn into_http_service(
         self,
         hosts: impl IntoIterator<Item = impl Into<String>>,

@@ -92,7 +92,10 @@ pub(super) fn set_silent(result: &mut CheckResult) {
     let expected = "to ask the agent something, or to say what it got";
     result.mismatches = vec![Mismatch::new("the client", expected, SILENCE)];
     result.evidence.clear();
-    result.reason = Some("check that the command starts the client".to_owned());
+    result.reason = Some(
+        "check that the command starts the client, and that it is done in time (--timeout-scale)"
+            .to_owned(),
+    );
 }
 
 /// Quotes the reports of the client: where a result was expected, its error explains why there was none.

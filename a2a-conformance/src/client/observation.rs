@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::driver_request::DriverOutcome;
 use super::fixture::{Fixture, Listener, ReceivedRequest};
+use crate::record::visible::head;
 use crate::record::{Evidence, HttpMessage};
 
 /// Returns everything that was observed.
@@ -155,13 +156,11 @@ pub(super) fn evidence(fixture: &Fixture) -> Vec<Evidence> {
                     received.request.target
                 ),
                 headers: received.request.headers.clone(),
-                body: clipped(&String::from_utf8_lossy(&received.request.body)),
-                ..HttpMessage::default()
+                ..with_body(&String::from_utf8_lossy(&received.request.body))
             },
             response: received.answer.as_ref().map(|(status, body)| HttpMessage {
                 start: status.to_string(),
-                body: clipped(body),
-                ..HttpMessage::default()
+                ..with_body(body)
             }),
             failure: (!received.delivered).then(|| {
                 let ms = received.at.as_millis();
@@ -172,10 +171,16 @@ pub(super) fn evidence(fixture: &Fixture) -> Vec<Evidence> {
     all.take(MAX_EVIDENCE).collect()
 }
 
-fn clipped(text: &str) -> String {
-    text.chars().take(MAX_BODY).collect()
+fn with_body(body: &str) -> HttpMessage {
+    let (kept, left_out) = head(body, MAX_BODY);
+    HttpMessage {
+        body: kept.to_owned(),
+        left_out,
+        ..HttpMessage::default()
+    }
 }
 
 /// Number of exchanges that are kept: a client that reconnects in a loop repeats itself.
 const MAX_EVIDENCE: usize = 32;
+/// Bytes of a body that are kept.
 const MAX_BODY: usize = 16 << 10;

@@ -315,7 +315,7 @@ pub struct Evidence {
     /// The reason why no more came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// A command of curl or grpcurl that sends the request again; none if the request is long.
+    /// A command of curl or grpcurl that sends the request again; none if the request is long, or is not text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }

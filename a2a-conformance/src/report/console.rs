@@ -122,7 +122,7 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
             if settings.profile == "instrumented" {
                 writeln!(
                     out,
-                    "{DIM}a2a-conformance explain contract   what the agent has to do for these checks; --black-box tests any other{DIM:#}"
+                    "{DIM}a2a-conformance explain contract   what the agent has to do for these checks; --black-box tests an agent that does not do this{DIM:#}"
                 )?;
             }
             Ok(())

@@ -5,7 +5,7 @@ use a2a_client::curl::{CurlRequest, GrpcurlRequest, header, quoted};
 use crate::record::{Evidence, HttpMessage};
 
 /// Returns the command that sends the request of an exchange again. The user has to fill in redacted values. `None` if the
-/// request has no URL or is not whole, or if the command is longer than a shell takes well.
+/// request has no URL, is not whole or is not text, or if the command is longer than a shell takes well.
 pub fn curl(evidence: &Evidence) -> Option<String> {
     let HttpMessage {
         start,
@@ -17,6 +17,10 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
     else {
         return None;
     };
+    // What is not UTF-8 was replaced.
+    if body.contains('\u{fffd}') {
+        return None;
+    }
     let is_short = |command: &String| command.len() <= MAX_COMMAND;
     let (method, url) = start.split_once(' ')?;
     let rest = url
@@ -115,6 +119,7 @@ mod tests {
         };
         assert!(command("{}", 0).is_some());
         assert_eq!(command("{}", 1), None);
+        assert_eq!(command("{\"\u{fffd}\"}", 0), None);
         assert_eq!(command(&"x".repeat(MAX_COMMAND), 0), None);
     }
 }

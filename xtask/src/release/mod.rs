@@ -299,3 +299,25 @@ fn listing(directory: &Path) -> Result<Vec<(String, u64)>, Failure> {
     files.sort();
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sboms_of_the_same_packages_are_equal() {
+        let sbom = |serial: &str, names: [&str; 2]| {
+            let components = names.map(|name| json!({"name": name, "licenses": names}));
+            reproducible(json!({
+                "serialNumber": serial,
+                "metadata": {"timestamp": serial, "authors": [serial], "tools": []},
+                "components": components,
+            }))
+        };
+        let sorted = sbom("1", ["a", "b"]);
+        assert_eq!(sorted, sbom("2", ["b", "a"]));
+        assert_eq!(sorted["metadata"], json!({"tools": []}));
+    }
+}

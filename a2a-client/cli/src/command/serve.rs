@@ -139,7 +139,6 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<(), Failure
         let (card, agent) = options.exec.agent(command)?;
         return serve(card, agent, options, screen).await;
     }
-    options.exec.check_unused()?;
     if !matches!(options.agent, Demo::Model) {
         options.model.check_unused()?;
     }

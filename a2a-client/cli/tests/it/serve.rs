@@ -84,8 +84,10 @@ fn an_invalid_log_level_is_refused() {
 fn options_that_cannot_be_used_are_refused() {
     let by_name = ["serve", "echo", "--address", "localhost:8080"];
     check(&by_name, 2, &["--address", "like 127.0.0.1:8080"]);
-    let cards = ["serve", "echo", "--card", "card.json"];
-    check(&cards, 2, &["--card", "--exec"]);
+    for option in ["--card=card.json", "--exec-json", "--max-commands=4"] {
+        let name = option.split('=').next().unwrap();
+        check(&["serve", "echo", option], 2, &[name, "[AGENT]"]);
+    }
 }
 
 fn exec(command: &str, options: &[&str]) -> Agent {

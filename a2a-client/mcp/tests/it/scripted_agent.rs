@@ -14,7 +14,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use crate::editor::{Editor, everything, text};
+use crate::editor::{Editor, LIMIT, everything, text};
 
 /// Agent with one task, whose states the test tells.
 struct ScriptedAgent {
@@ -45,9 +45,13 @@ impl ScriptedAgent {
 
     /// Waits until the task is followed.
     async fn is_followed(&self) {
-        while self.told.receiver_count() == 0 {
-            tokio::task::yield_now().await;
-        }
+        let followed = async {
+            while self.told.receiver_count() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let followed = tokio::time::timeout(LIMIT, followed).await;
+        followed.expect("the task is followed");
     }
 
     fn stream(&self) -> CallResponse {

@@ -120,7 +120,7 @@ impl ScoreState {
     fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Good  => ("good", "✓", "all met"),
-            Self::Fair  => ("fair", "!", "met; a check is waived or only advised, or a waiver is out of date"),
+            Self::Fair  => ("fair", "!", "required checks are met; some are waived, advised ones are not met, or a waiver is out of date"),
             Self::Bad   => ("bad",  "✗", "required checks are not met, or could not be made"),
             Self::Empty => ("none", "–", "no verdict"),
         }
