@@ -26,7 +26,7 @@ Examples:
   a2a-conformance client --exec './my-client {url}' --run 'client.redirect-*'
   a2a-conformance client --listen 127.0.0.1:9900 --report html,junit -o reports/
 
-A client takes part through a small program around it. What that program does, and programs to begin with:
+A client takes part through a small program around it. The protocol of that program, and programs to begin with:
   https://github.com/a2a-rust/a2a/blob/main/docs/reference/client-protocol.md
   https://github.com/a2a-rust/a2a/tree/main/a2a-conformance/shims
 Begin with --stdio: it is the only way in which the \

@@ -17,7 +17,7 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
     else {
         return None;
     };
-    // What is not UTF-8 was replaced.
+    // Bytes that are not UTF-8 were replaced by this character.
     if body.contains('\u{fffd}') {
         return None;
     }

@@ -49,31 +49,23 @@ async fn drive(
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let mut process = Process::start(command).map_err(|error| format!("`{line}`: {error}"))?;
-    if let Some(port) = port {
-        tokio::select! {
+    let status = match port {
+        Some(port) => tokio::select! {
             () = until_open(port) => {
                 let url = format!("http://127.0.0.1:{port}/hook");
                 outcome.webhook = request.notify(&url).await;
                 // Nothing more comes, so its end is not awaited.
                 return Ok(());
             }
-            status = process.0.wait() => {
-                let status = status.map_err(|error| error.to_string())?;
-                end(status.code(), outcome);
-                return Ok(());
-            }
-        }
-    }
-    let status = process.0.wait().await.map_err(|error| error.to_string())?;
-    end(status.code(), outcome);
-    Ok(())
-}
-
-fn end(code: Option<i32>, outcome: &mut DriverOutcome) {
-    outcome.exit = code;
-    if code == Some(EXIT_UNIMPLEMENTED) {
+            status = process.0.wait() => status,
+        },
+        None => process.0.wait().await,
+    };
+    outcome.exit = status.map_err(|error| error.to_string())?.code();
+    if outcome.exit == Some(EXIT_UNIMPLEMENTED) {
         outcome.missing_feature = Some(format!("it exits with {EXIT_UNIMPLEMENTED}"));
     }
+    Ok(())
 }
 
 /// Waits until the client listens on the port.
